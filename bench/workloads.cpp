@@ -16,6 +16,7 @@
 
 #include "mechanician/compile/acceleration_program.hpp"
 #include "mechanician/compile/compiled_function.hpp"
+#include "mechanician/compile/step_function.hpp"
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/instant/measure_model.hpp"
 #include "mechanician/model/parameters.hpp"
@@ -169,6 +170,15 @@ void rk4(Acceleration& acceleration, double t, double h, std::array<double, 2 * 
   for (int i = 0; i < 2 * n; ++i) y[i] += h / 6 * sum[i];
 }
 
+ProgramOptions step_options(const Ready& model) {
+  ProgramOptions options;
+  options.parameters = model.system.parameters();
+  options.reference = {model.start.t};
+  for (const Eigen::VectorXd* part : {&model.start.q, &model.start.qd})
+    options.reference.insert(options.reference.end(), part->begin(), part->end());
+  return options;
+}
+
 void w4(const std::string& models) {
   const Ready pendulum = read(models + "/double_pendulum.toml");
   Acceleration acceleration(pendulum.system, pendulum.start);
@@ -183,6 +193,22 @@ void w4(const std::string& models) {
   });
   t.median /= contest::pendulum_steps, t.least /= contest::pendulum_steps;
   contest::report("compiled", t, error, acceleration.remarks());
+
+  // The whole step compiled, as fixed steps of ensembles have it; one motion of it.
+  const StepProgramResult made = make_step_program(pendulum.system.equations(), step_options(pendulum));
+  StepFunction step(*made.made, {.lanes = 1});
+  step.wait();
+  AlignedNumbers block(step.block_size());
+  t = contest::time_calls(1, [&](int) {
+    block[0] = 0.0, block[1] = contest::pendulum_step;
+    std::copy(start.x, start.x + 4, block.data() + 2);
+    std::fill(block.data() + 6, block.data() + 10, 0.0);
+    double vouched = 0.0;
+    step.advance(block.data(), 0, contest::pendulum_steps, &vouched);
+    error = vouched > 0.0 ? contest::pendulum_error(block.data() + 2) : 1e9;
+  });
+  t.median /= contest::pendulum_steps, t.least /= contest::pendulum_steps;
+  contest::report("compiled steps", t, error, fmt::format("\"tier\": \"{}\"", describe(step.tier())));
 }
 
 /// From the file to numbers and to optimised code, in this process: `ns` is to the first acceleration.

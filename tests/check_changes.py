@@ -658,6 +658,54 @@ rest = {{ when = "t - 1", do = "release hold" }}
             near(f'N = {n}: friction', a['pad_force[2]'], abs(b['friction(pad2)']), 1e-9)
         for i in (1, 2, 3): near(f'N = {n}: event {i}', one.event(f'one[{i}]')['time'], other.event(f'one{i}')['time'], 1e-9)
         near(f'N = {n}: event 3', one.event('one[3]')['time'], 0.6)
+        named = p.run(stated(n).replace('one  = {', '"one[i]" = {'))
+        true(f'N = {n}: an index in the name of events', [(e['name'], e['time']) for e in named.events if e['kind'] == 'user'] == [(e['name'], e['time']) for e in one.events if e['kind'] == 'user'])
+
+
+def rates_are_no_impacts(p, seed):
+    """A thermostat switches the rate of a state: nothing strikes. A mass that is tied to a wall does."""
+    text = '''
+coordinates = ["x"]
+[modes]
+heat = 5
+[states]
+T = { rate = "heat - 0.2*T", start = 18 }
+[dynamics]
+kinetic = "x'^2/2"
+[constraints]
+tie = { equation = "x = 2.5", engaged = false }
+[start]
+velocity = { x = 1 }
+[events]
+hot  = { when = "T - 21", direction = "up", do = "heat = 3" }
+cold = { when = "T - 19", direction = "down", do = "heat = 5" }
+[run]
+to = 8
+every = 1
+'''
+    for tied, impacts in ((False, 0), (True, 1)):
+        run = p.run(text.replace('[run]', 'stop = { when = "x - 2.5", do = "engage tie" }\n[run]') if tied else text)
+        true(f'{len(run.events)} events', len([e for e in run.events if e['kind'] == 'user']) > 2)
+        near(f'impacts, tied {tied}', run.summary['impacts'], impacts)
+
+
+def brakes_that_slide(p, seed):
+    """A brake without an equation is a force where it slides, and a row where it sticks."""
+    text = '''
+coordinates = ["a", "b"]
+[dynamics]
+kinetic = "a'^2/2 + b'^2/2"
+potential = "a^2 + b^2"
+[constraints]
+brake = { friction_force = 0.3, slip = "a' - b'" }
+[start]
+velocity = { a = SPEED }
+'''
+    for speed, slides in (('2', True), ('0', False)):
+        code, out, err = p.call('linearise', p.model(text.replace('SPEED', speed)), '--json')
+        notes = ' '.join(json.loads(out)['notes'])
+        true(f'{notes}', ('a force that does not turn' in notes) == slides and ('counted as an equation' in notes) != slides)
+        true(f'states {out[:300]}', len(json.loads(out)['states']) == (4 if slides else 3))
 
 
 def resumed(p, seed):
@@ -919,9 +967,185 @@ every = 0.1
     true('and no other event', [e['name'] for e in run.events if e['kind'] == 'user'] == ['slow'])
 
 
+def surfaces_that_break(p, seed):
+    """What stands or slides on a one-sided constraint leaves it, or hits it, where its surface has a kink or a step: closed forms."""
+    rng, g = random.Random(seed), 9.81
+    flat = """
+coordinates = ["x", "y"]
+[dynamics]
+kinetic   = "(x'^2 + y'^2)/2"
+potential = "9.81*y"
+"""
+    for k in range(6):
+        v, s, d, mu = rng.uniform(1.5, 3), rng.uniform(0.2, 1.2), rng.uniform(0.3, 1), rng.choice([0, 0.1])
+        ground = rng.choice([f'y >= if(x < 0, 0, {-s}*x)', f'y >= -{s}*max(0, x)', 'y >= g(x)'])
+        rubs = f'friction = {mu}\nslip = "x\'"' if mu else ''
+        run = p.run(flat + f"""
+[tables.g]
+points = [[-9, 0], [0, 0], [99, {-99*s}]]
+[constraints.ground]
+equation = "{ground}"
+{rubs}
+[start]
+position = {{ x = {-d} }}
+velocity = {{ x = {v} }}
+[run]
+to = 3
+tolerance = 1e-10
+""")
+        edge = sqrt(v*v - 2*mu*g*d)
+        leaves = (v - edge)/(mu*g) if mu else d/v
+        lands = leaves + 2*s*edge/g
+        near(f'{k}: leaves', run.times('release')[0], leaves)
+        near(f'{k}: lands', run.times('impact')[0], lands)
+        if mu == 0: near(f'{k}: x at the end', run.last['x'], edge*(lands - leaves) + (edge + s*g*(lands - leaves))/(1 + s*s)*(3 - lands) + g*s/(1 + s*s)*(3 - lands)**2/2)
+    floor = """
+coordinates = ["y"]
+[dynamics]
+kinetic   = "y'^2/2"
+potential = "9.81*y"
+[parameters]
+w = {w}
+e = {e}
+[constraints.floor]
+equation    = "y >= {floor}"
+restitution = "e"
+[start]
+{start}
+[run]
+to = 1.03
+tolerance = 1e-10
+"""
+    for e in (0, 0.4):
+        w = rng.uniform(0.5, 1.5)
+        for rises in ('w*max(0, t - 1)', 'if(t < 1, 0, w*(t - 1))'):
+            text = floor.format(w=w, e=e, floor=rises, start='')
+            run = p.run(text)
+            near('begins to rise', run.times('impact')[0], 1.0)
+            near('thrown', run.last["y'"], (1 + e)*w - (g*0.03 if e else 0))
+            # Ended there and taken up again, and as one of many.
+            model, part = p.model(text), os.path.join(p.folder, f'part_{p.count}.h5')
+            for words in (['run', model, '--to', '1', '-o', part, '--quiet'], ['run', '--resume', part, '--to', '1.03', '--quiet']):
+                code, _, err = p.call(*words)
+                if code != 0: raise Miss(f'{words[:2]} ends with {code}: {err[:300]}')
+            shown = subprocess.run(['h5dump', '-m', '%.17g', '-d', '/qd', part], capture_output=True, text=True, timeout=limits.CLOCK).stdout
+            near('taken up', float(re.findall(r'\): ([-+.\de]+)', shown)[-1]), run.last["y'"])
+            table = os.path.join(p.folder, 'sweep.csv')
+            code, _, err = p.call('sweep', model, '--vary', 'w=0.5:1.5:3', '-o', table, '--quiet')
+            if code != 0: raise Miss(f'sweep ends with {code}: {err[:300]}')
+            import csv
+            for row in csv.DictReader(open(table)): near('swept', float(row["y'"]), (1 + e)*float(row['w']) - (g*0.03 if e else 0))
+    w = rng.uniform(0.3, 0.6)
+    run = p.run(floor.format(w=w, e=0, floor='w*min(t, 2 - t)', start=f'velocity = {{ y = {w} }}'), '--to', '1.5')
+    near('thrown off', run.times('release')[0], 1.0)
+    near('comes down', run.times('impact')[0], 1 + 4*w/g)
+    run = p.run(floor.format(w=w, e=0, floor='if(t < 1, w, 0)', start=f'position = {{ y = {w} }}'), '--to', '2')
+    near('falls', run.times('release')[0], 1.0)
+    near('down', run.times('impact')[0], 1 + sqrt(2*w/g))
+    run = p.run(floor.format(w=w, e=0, floor='if(t < 1, 0, w)', start=''), '--to', '2', status=4)
+    true(f'a step up is refused: {run.err}', 'jumps by' in run.err and 'positions would have to change' in run.err)
+    # A block comes down one side of a wide groove and goes up the other, with what is left along it.
+    s = rng.uniform(0.2, 0.6)
+    run = p.run(flat + f"""
+[constraints.ground]
+equation = "y >= {s}*abs(x)"
+[start]
+position = {{ x = -1, y = {s} }}
+[run]
+to = {1.2*sqrt(2*(1 + s*s)/(g*s))}
+tolerance = 1e-10
+""")
+    down = sqrt(2*(1 + s*s)/(g*s))
+    hit = [e for e in run.events if e['kind'] == 'impact'][0]
+    near('in the groove', hit['time'], down)
+    near('across it', hit['velocity_after']['x'], g*s/(1 + s*s)*down*(1 - s*s)/(1 + s*s))
+
+
+def kinks_held_by_constraints(p, seed):
+    """What a constraint holds at zero is 1e-17 or -1e-17: a kink there is none, and the motion is that without it."""
+    rng = random.Random(seed)
+    for k in range(8):
+        a, b, mu = rng.uniform(0.1, 2), rng.uniform(-1, 1), rng.choice([0, 0.3])
+        rubs = f'friction = {mu}\nslip = "q2\'"' if mu else ''
+        text = f"""
+coordinates = ["q0", "q1", "q2"]
+[dynamics]
+kinetic = "(q0'^2 + q1'^2 + q2'^2)/2 + 0.1*cos(q0)*q0'*q1'"
+force   = {{ q0 = "sin(q2) - 0.2*q0'", q1 = "FORCE - 0.2*q1'", q2 = "{a} - 0.2*q2'" }}
+[constraints.c]
+equation = "q0 = {b}*q2"
+{rubs}
+[start]
+position = {{ q0 = {0.3*b}, q1 = 0.13, q2 = 0.3 }}
+[run]
+to = 3
+"""
+        kink = rng.choice([f'abs(q0 - {b}*q2)', f'max(0, {b}*q2 - q0)', f'min(q0 - {b}*q2, 0)'])
+        one, other = (p.run(text.replace('FORCE', force), '--tolerance', '1e-9').last for force in (kink, '0'))
+        for name in ('q0', 'q1', 'q2', "q1'", "q2'"): near(f'{k}: {name}', one[name], other[name], 1e-7)
+
+
+def loads_that_jump(p, seed):
+    """What rests lets go where the load on it jumps, however the jump is written: closed forms."""
+    one = """
+coordinates = ["x"]
+[dynamics]
+kinetic = "x'^2/2"
+force   = { x = "FORCE" }
+[constraints.brake]
+friction_force = 0.5
+slip = "x'"
+[run]
+to = 2
+tolerance = 1e-10
+"""
+    slides = 1.5*1.2**2/2
+    for force, x in (('if(t > 0.8, 2, 0)', slides), ('if(t >= 0.8, 2, 0.1)', slides), ('if(t > 0.8, -2, 0)', -slides), ('2*max(0, sign(t - 0.8))', slides),
+                     ('if(mod(t, 10) > 0.8, 2, 0)', slides), ('if(t > 0.8 and t < 0.9, 5, 0)', 4.5*0.1**2/2 + 0.45**2), ('1 + sign(t - 0.8)', slides)):
+        run = p.run(one.replace('FORCE', force))
+        near(f'{force}: lets go', run.times('slip')[0], 0.8)
+        near(f'{force}: x', run.last['x'], x)
+    # Within a millionth of a second, from rest.
+    for ramp in (1e-1, 1e-4, 1e-6, 1e-7):
+        begin, grows = 0.8 + ramp/4, 0.75*ramp
+        v, x = 1.5*grows/2, 1.5*grows**2/6
+        rest = 2 - 0.8 - ramp
+        near(f'a ramp of {ramp}', p.run(one.replace('FORCE', 'f(t)') + f'[tables.f]\npoints = [[0, 0], [0.8, 0], [{0.8 + ramp!r}, 2]]\noutside = "hold"\n').last['x'],
+             x + v*rest + 1.5*rest**2/2)
+    two = """
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+force   = { x = "FORCEX", y = "FORCEY" }
+[constraints.c]
+equation = "y CMP 0"
+RUBS
+[run]
+to = 2
+tolerance = 1e-10
+"""
+    rubs = 'friction = 0.1\nslip = "x\'"'
+    for x, y, cmp, rub, name, want in (('if(t > 0.8, 2.5, 0)', '-10', '>=', rubs, 'x', slides), ('0.5', '-10 + if(t > 0.8, 7, 0)', '>=', rubs, 'x', 0.2*1.2**2/2),
+                                       ('0', '-10 + if(t > 0.8, 14, 0)', '>=', rubs, 'y', 4*1.2**2/2), ('0', '-10 + if(t > 0.8, 14, 0)', '>=', '', 'y', 4*1.2**2/2),
+                                       ('if(t > 0.8, 2.5, 0)', '-10', '=', rubs, 'x', slides), ('0.3', '-10 + if(x > 0.096, 14, 0)', '>=', '', 'y', 4*1.2**2/2)):
+        run = p.run(two.replace('FORCEX', x).replace('FORCEY', y).replace('CMP', cmp).replace('RUBS', rub))
+        near(f'{x}, {y}, {cmp}: {name}', run.last[name], want)
+        true('no contact pulls', cmp == '=' or all(row['lambda(c)'] >= -1e-12 for row in run.rows))
+    # At the very start, and where a run is taken up at the instant of the jump.
+    text = two.replace('FORCEX', '0').replace('FORCEY', '-10 + if(t > 0, 14, 0)').replace('CMP', '>=').replace('RUBS', '')
+    near('from the start on', p.run(text).last['y'], 8.0)
+    model, part = p.model(one.replace('FORCE', 'if(t > 0.8, 2, 0)')), os.path.join(p.folder, 'jump.h5')
+    for words in (['run', model, '--to', '0.8', '-o', part, '--quiet'], ['run', '--resume', part, '--to', '2', '--quiet']):
+        code, _, err = p.call(*words)
+        if code != 0: raise Miss(f'{words[:2]} ends with {code}: {err[:300]}')
+    shown = subprocess.run(['h5dump', '-m', '%.17g', '-d', '/q', part], capture_output=True, text=True, timeout=limits.CLOCK).stdout
+    near('taken up', float(re.findall(r'\): ([-+.\de]+)', shown)[-1]), slides)
+
+
 CHECKS = {f.__name__: f for f in (columns_of_gallery, power_and_work, force_that_jumps, random_systems, positions_do_not_jump, contacts_too, controls_too, gear_change,
-                                  energy_of_modes, follow_each_other, storms, brakes, joint, as_coulomb, brake_that_is_engaged, families, resumed, swept, verified,
-                                  goes_on_from_results, joints_of_bodies, linear_in_stages, switches_at_one_place, ideal_forces_beside_friction)}
+                                  energy_of_modes, follow_each_other, storms, brakes, joint, as_coulomb, brake_that_is_engaged, families, rates_are_no_impacts, brakes_that_slide, resumed, swept, verified,
+                                  goes_on_from_results, joints_of_bodies, linear_in_stages, switches_at_one_place, ideal_forces_beside_friction,
+                                  surfaces_that_break, kinks_held_by_constraints, loads_that_jump)}
 
 
 def main():

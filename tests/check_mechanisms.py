@@ -506,6 +506,201 @@ foot = { on = "shin", at = ["L/4", 0, 0] }
     that("parts in a family", near(several[-1]["mean"], sum(zs) / 3), (several[-1], zs))
 
 
+def repeated_parts(program):
+    """Parts with states, inputs, modes, tables, vectors, units and families of their own, repeated: against all of it written out."""
+    drive = """
+coordinates = ["phi", "u[1..2]"]
+[units]
+J = "g*m^2"
+U = "mV"
+[parameters]
+J = 20
+R = 2
+k = 0.3
+c = [3, 5]
+[inputs]
+U = 12000
+load = "0.1*sin(5*t)"
+[modes]
+gear = 1
+[tables.push]
+points = [[0, 0], [1, 2], [4, 1]]
+outside = "hold"
+[tables.record]
+file = "record.csv"
+argument = "t"
+value = ["a", "b"]
+interpolation = "cubic"
+outside = "hold"
+[states]
+i = { rate = "(U - R*i - k*phi')/0.05", start = 0.2 }
+"T[n]" = { for = "n = 1..2", rate = "(n*i - T[n])/0.3", start = "n" }
+[vectors]
+r = ["cos(phi)", "sin(phi)"]
+[define]
+"g[n]" = { for = "n = 1..2", value = "n*u[n] + T[n]" }
+[dynamics]
+kinetic = "J/2*phi'^2 + sum(n = 1..2, u[n]'^2)/2"
+potential = "sum(n = 1..2, c[n]*u[n]^2/2)"
+[dynamics.force]
+phi = "gear*k*i - load - push(phi)"
+"u[n]" = { for = "n = 1..2", value = "g[n] + record.a(t) - record.b(phi) + dot(r, r')" }
+[events]
+shift = { when = "phi - 1", direction = "up", do = "gear = 2" }
+"low[n]" = { for = "n = 1..2", when = "u[n] - 3" }
+[summary]
+most = { max = "g[2]" }
+"""
+    record = "t,a,b\n" + "".join(f"{0.25 * n},{math.sin(n)},{math.cos(2 * n)}\n" for n in range(20))
+    end = "[run]\nto = 1.5\nevery = 0.25\ntolerance = 1e-11\n"
+
+    def written(j):
+        """The part with a prefix, all of it by hand and in SI."""
+        p = f"d{j}_"
+        return f"""
+[parameters]
+{p}R = {2 * j}
+{p}c = [3, 5]
+[inputs]
+{p}U = 12
+{p}load = "0.1*sin(5*t)"
+[modes]
+{p}gear = 1
+[tables.{p}push]
+points = [[0, 0], [1, 2], [4, 1]]
+outside = "hold"
+[tables.{p}record]
+file = "record.csv"
+argument = "t"
+value = ["a", "b"]
+interpolation = "cubic"
+outside = "hold"
+[states]
+{p}i = {{ rate = "({p}U - {p}R*{p}i - 0.3*{p}phi')/0.05", start = 0.2 }}
+"{p}T[n]" = {{ for = "n = 1..2", rate = "(n*{p}i - {p}T[n])/0.3", start = "n" }}
+[define]
+"{p}g[n]" = {{ for = "n = 1..2", value = "n*{p}u[n] + {p}T[n]" }}
+[dynamics.force]
+{p}phi = "{p}gear*0.3*{p}i - {p}load - {p}push({p}phi)"
+"{p}u[n]" = {{ for = "n = 1..2", value = "{p}g[n] + {p}record.a(t) - {p}record.b({p}phi)" }}
+[events]
+{p}shift = {{ when = "{p}phi - 1", direction = "up", do = "{p}gear = 2" }}
+[summary]
+{p}most = {{ max = "{p}g[2]" }}
+"""
+    sections = {}
+    for j in (1, 2):
+        name = None
+        for line in written(j).splitlines():
+            if line.startswith("["): name = line
+            elif line: sections.setdefault(name, []).append(line)
+    plain = 'coordinates = ["d1_phi", "d1_u[1..2]", "d2_phi", "d2_u[1..2]"]\n' + "".join(f"{name}\n" + "\n".join(lines) + "\n" for name, lines in sections.items())
+    plain += ('[dynamics]\nkinetic = "sum(n = 1..2, d1_u[n]\'^2 + d2_u[n]\'^2)/2 + 0.01*(d1_phi\'^2 + d2_phi\'^2)"\n'
+              'potential = "sum(n = 1..2, d1_c[n]*d1_u[n]^2/2 + d2_c[n]*d2_u[n]^2/2)"\n')
+    files = [("drive.toml", drive), ("record.csv", record)]
+    family = '[parts."d[j]"]\nfor = "j = 1..2"\nmodel = "drive.toml"\nset = { R = "2*j" }\n[outputs]\nboth = "sum(j = 1..2, d[j].g[2])"\n' + end
+    got, want = rows(program, family, files=files), rows(program, plain + end, files=files)
+    for a, b in zip(got, want, strict=True):
+        for j in (1, 2):
+            for name in ("phi", "phi'", "u[1]", "u[2]'", "i", "T[1]", "T[2]", "gear"):
+                that(f"repeated parts: {name} of {j}", near(a[f"d[{j}].{name}"], b[f"d{j}_{name}"], 1e-8), (a, b))
+        that("repeated parts in a sum", near(a["both"], sum(2 * b[f"d{j}_u[2]"] + b[f"d{j}_T[2]"] for j in (1, 2)), 1e-8), (a, b))
+    # What is said of members on the command line, in sweeps and in families of the file itself.
+    more = family.replace("[outputs]\n", '[define]\n"w[j]" = { for = "j = 1..2", value = "d[j].i*d[j].phi" }\n[outputs]\n"v[j]" = { for = "j = 1..2", value = "w[j] + d[j].T[j]" }\n')
+    other = rows(program, more, "--set", "d[2].U=6000", "--position", "d[1].i=0.5", files=files)
+    same = rows(program, (plain + end).replace("d2_U = 12", "d2_U = 6").replace("start = 0.2", "start = 0.5", 1), files=files)
+    for a, b in zip(other, same, strict=True):
+        that("repeated parts: options", near(a["d[2].i"], b["d2_i"], 1e-8) and near(a["v[2]"], b["d2_i"] * b["d2_phi"] + b["d2_T[2]"], 1e-8), (a, b))
+    done = call(program, family, "expand", files=files)
+    again = call(program, done.stdout, "run", "--quiet", files=files)
+    that("repeated parts: expand", done.returncode == 0 and again.returncode == 0 and again.stdout.splitlines()[-1].split(",")[:3] == call(program, family, "run", "--quiet", files=files).stdout.splitlines()[-1].split(",")[:3], done.stderr + again.stderr)
+    # Units of a part are its own: numbers that are set are in them, what is made of names is in SI.
+    spring = 'coordinates = ["x"]\n[parameters]\nL = 200\nm = 3\nk = 4\n[units]\nL = "mm"\nm = "kg"\nk = "N/m"\nx = "mm"\n[dynamics]\nkinetic = "m/2*x\'^2"\npotential = "k/2*(x - L)^2"\n'
+    use = '[parameters]\nwide = 0.5\n[parts.a]\nmodel = "s.toml"\n[parts.b]\nmodel = "s.toml"\nset = { L = 300 }\n[parts.c]\nmodel = "s.toml"\nset = { L = "wide" }\n'
+    found = json.loads(call(program, use, "accelerate", "--json", files=[("s.toml", spring)]).stdout or "{}").get("acceleration", {})
+    that("parts with units", all(near(found.get(f"{p}.x", 9), 4 / 3 * L) for p, L in (("a", 0.2), ("b", 0.3), ("c", 0.5))), found)
+    wrong = call(program, use.replace("wide = 0.5\n", 'wide = 0.5\n[units]\nwide = "kg"\n'), "check", files=[("s.toml", spring)])
+    that("parts with units: a mismatch", wrong.returncode == 1 and "units do not agree" in wrong.stderr, wrong.stderr)
+
+
+def families_that_mention_families(program):
+    """Definitions, vectors, states and forces in families of the file itself, of members of bodies and parts: against all of it written out."""
+    part = '''coordinates=["phi"]
+[parameters]
+R=2
+[dynamics]
+kinetic="0.01/2*phi'^2"
+force={phi="0.1*R"}
+[states]
+i={rate="-i+phi'",start=0.2}
+'''
+    text = '''coordinates = ["u[1..2]"]
+[parts."d[j]"]
+for = "j = 1..2"
+model = "p.toml"
+set = { R = "2*j" }
+[bodies."ball[i]"]
+for = "i = 1..2"
+mass = 1
+start = { at = ["i", 0, 0], velocity = [0, "i^2", 0] }
+[vectors]
+"r[i]" = { for = "i = 1..2", value = ["ball[i].x", "ball[i].y"] }
+[define]
+"w[i]" = { for = "i = 1..2", value = "norm(r[i])*d[i].i" }
+"own[i]" = { for = "i = 1..2", value = "2*u[i]" }
+both = "sum(i = 1..2, w[i] + own[i])"
+[states]
+"T[i]" = { for = "i = 1..2", rate = "w[i] - T[i]", start = "i" }
+[dynamics]
+kinetic = "sum(i = 1..2, u[i]'^2)/2"
+force = { "u[i]" = { for = "i = 1..2", value = "own[i] + w[3 - i] - u[i]'" } }
+[start]
+position = { "u[i]" = { for = "i = 1..2", value = "0.1*i" } }
+[outputs]
+"o[i]" = { for = "i = 1..2", value = "dot(r[i], r[3-i]) + T[i] + w[i]'" }
+b = "both + r[1].y"
+[run]
+to = 1
+every = 0.5
+'''
+    plain = '''coordinates = ["u1", "u2", "p1", "p2"]
+[states]
+i1 = { rate = "-i1+p1'", start = 0.2 }
+i2 = { rate = "-i2+p2'", start = 0.2 }
+T1 = { rate = "w1 - T1", start = 1 }
+T2 = { rate = "w2 - T2", start = 2 }
+[define]
+w1 = "hypot(1, t)*i1"
+w2 = "hypot(2, 4*t)*i2"
+[dynamics]
+kinetic = "(u1'^2+u2'^2)/2 + 0.005*(p1'^2+p2'^2)"
+force = { u1 = "2*u1 + w2 - u1'", u2 = "2*u2 + w1 - u2'", p1 = 0.2, p2 = 0.4 }
+[start]
+position = { u1 = 0.1, u2 = 0.2 }
+[outputs]
+o1 = "2 + 4*t^2 + T1 + w1'"
+b = "w1 + w2 + 2*u1 + 2*u2 + t"
+[run]
+to = 1
+every = 0.5
+'''
+    got, want = rows(program, text, files=[("p.toml", part)]), rows(program, plain)
+    for a, b in zip(got, want, strict=True):
+        for x, y in (("u[1]", "u1"), ("u[2]'", "u2'"), ("T[1]", "T1"), ("T[2]", "T2"), ("d[2].i", "i2"), ("o[1]", "o1"), ("b", "b")):
+            that(f"families that mention families: {x}", near(a[x], b[y], 1e-8), (a[x], b[y]))
+
+
+def masses_beside_bodies(program):
+    """A rack on a wheel: its mass as a mass, as an energy, and as what it adds to the inertia of the wheel. Families of masses too."""
+    wheel = 'coordinates = ["s", "u[1..2]"]\n[parameters]\nM = 6\n[bodies.w]\nmass = 1\ninertia = [0.1, 0.1, 0.2]\n[joints.a]\ntype = "revolute"\nbetween = ["ground", "w"]\nat = [0, 0, 0]\naxis = [0, 0, 1]\ntorque = 1.2\n'
+    wheel += '[constraints]\nrack = "s = 0.3*a.angle"\n[dynamics]\nforce = { "u[i]" = { for = "i = 1..2", value = 5 } }\n'
+    for name, text in (("mass", 'mass = { s = "M", "u[i]" = { for = "i = 1..2", value = "2*i" } }\n'), ("energy", "kinetic = \"M/2*s'^2 + sum(i = 1..2, i*u[i]'^2)\"\n")):
+        done = call(program, wheel + text, "accelerate", "--json")
+        found = json.loads(done.stdout)["acceleration"] if done.returncode == 0 else {}
+        want = {"a.angle": 1.2 / (0.2 + 6 * 0.09), "u[1]": 2.5, "u[2]": 1.25}
+        that(f"a rack by its {name}", found and all(near(found[k], v, 1e-12) for k, v in want.items()), (found, done.stderr))
+
+
 def families_everywhere(program):
     """Several members in one expression, families inside a part, in summaries, definitions and pictures; corners of a box by their numbers."""
     balls = """
@@ -1405,7 +1600,7 @@ def long_chain(program):
 
 def main():
     program = sys.argv[1]
-    for check in (screw, hooke, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, families_everywhere, pictures, nearly_unturned, sliding_boxes, pushed_crates, slips_that_joints_forbid, balls_in_a_plane, stops_in_both_formulations, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
+    for check in (screw, hooke, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, repeated_parts, families_that_mention_families, masses_beside_bodies, families_everywhere, pictures, nearly_unturned, sliding_boxes, pushed_crates, slips_that_joints_forbid, balls_in_a_plane, stops_in_both_formulations, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
                   corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits, long_chain, heights_that_stay, meshes):
         check(program)
     print(f"{passed} passed, {failed} failed")

@@ -201,6 +201,37 @@ def check_pictures(check):
     check.that('nothing to draw, no picture', me.read('coordinates = ["s"]\n[dynamics]\nkinetic = "s\'^2"').picture() == '')
 
 
+def check_sympy_of_more(check):
+    """Bodies, parts and tables: numbers of M and Q against those of the model."""
+    try:
+        import sympy
+    except ImportError:
+        return
+    arm = '[world]\ngravity = [0, 0, -9.81]\n[bodies.upper]\nmass = 1\ninertia = [0.1, 0.2, 0.3]\ncentre = [0.2, 0, 0]\n[bodies.lower]\nmass = 2\ninertia = [0.1, 0.2, 0.3]\nstart = { at = [0.5, 0, 0] }\n' \
+        '[joints.hip]\ntype = "revolute"\nbetween = ["ground", "upper"]\nat = [0, 0, 0]\naxis = [0, 1, 0]\n[joints.knee]\ntype = "revolute"\nbetween = ["upper", "lower"]\nat = [0.5, 0, 0]\naxis = [0, 1, 0]\n'
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / 'arm.toml').write_text(arm)
+        (pathlib.Path(folder) / 'two.toml').write_text('[parts."a[i]"]\nfor = "i = 1..2"\nmodel = "arm.toml"\n')
+        for file, prefix in (('arm.toml', ''), ('two.toml', 'a[2].')):
+            m = me.load(str(pathlib.Path(folder) / file))
+            try:
+                found = m.equations().sympy()
+            except ValueError as e:
+                check.that(f'{file}: too long is said', 'too long' in str(e))
+                continue
+            where = {f'{prefix}hip.angle': 0.3, f'{prefix}knee.angle': -0.8}
+            names = m.equations().to_dict()['coordinates']
+            values = {sympy.Symbol(n.replace('[', '_').replace('].', '_').replace('.', '_'), real=True): where.get(n, 0.0) for n in names}
+            values.update({sympy.Symbol(f'{k}_d', real=True): 0.0 for k in map(str, list(values))})
+            acceleration = found['M'].subs(values).evalf().LUsolve(found['Q'].subs(values).evalf())
+            want = m.accelerate(position=where).acceleration
+            check.that(f'{file} in SymPy', all(abs(float(acceleration[k]) - float(want[n])) < 1e-9 * (1 + abs(float(want[n]))) for k, n in enumerate(names)), (acceleration, want))
+        (pathlib.Path(folder) / 'road.toml').write_text('coordinates = ["x"]\n[tables.road]\ninterpolation = "cubic"\npoints = [[0, 0], [1, 1], [2, 0], [3, 1]]\n[dynamics]\nkinetic = "x\'^2/2"\nforce = { x = "3*road(2*t) - road\'(x)" }\n')
+        Q = me.load(str(pathlib.Path(folder) / 'road.toml')).equations().sympy()['Q'][0]
+        t, road = sympy.Symbol('t', real=True), sympy.Function('road', real=True)
+        check.that('a table is a function', 3 * road(2 * t) in Q.args and Q.has(sympy.Derivative), Q)
+
+
 def check_sympy(check):
     try:
         import sympy
@@ -368,6 +399,7 @@ def main():
         check_linear(check, folder)
         check_pictures(check)
         check_sympy(check)
+        check_sympy_of_more(check)
         check_pickles(check, folder)
         check_threads(check)
         check_interrupts(check)

@@ -117,6 +117,33 @@ def commands(c):
     c.that('project', rc == 0, err)
 
 
+def beside_masses(c):
+    """What needs a mass matrix that is positive definite, beside states that nothing feels: as without them."""
+    for row in ('', '[constraints]\nrod = "3*x + y^2 = 4"\n', '[constraints]\nrod = "3*x + y^2 = 4"\nfloor = { equation = "y >= -5" }\ntable = { equation = "z >= 0.5" }\n'):
+        text = 'coordinates = ["x", "y", "z"]\nSTATES[parameters]\nVALUES[dynamics]\nkinetic = "x\'^2 + (2 + y^2)*y\'^2/2 + x\'*y\' + z\'^2"\nforce = { x = "3*i - x", y = "i*x\' - 2", z = "-w" }\n' \
+            + row + '[nonideal]\ny = "-0.2*y\'"\n[start]\nposition = { x = 1, y = 1, z = 0.5 }\nvelocity = { x = 0.2, y = -0.3 }\n'
+        if not row: text = text.replace('[nonideal]\ny = "-0.2*y\'"\n', '')
+        alone = c.file('alone.toml', text.replace('STATES', '').replace('VALUES', 'i = 0.5\nw = 2\n'))
+        beside = c.file('beside.toml', text.replace('STATES', '[states]\ni = { rate = "x\' - 3*i + w", start = 0.5 }\nw = { rate = "y - z\'*i", start = 2 }\n').replace('VALUES', ''))
+        for form in ('auto', 'F1', 'F2', 'F3', 'F4', 'F5'):
+            a, b = (json.loads(c.call('accelerate', name, '--json', '--parts', '--form', form)[1] or '{}') for name in (alone, beside))
+            c.that(f'{form} beside states', bool(a) and bool(b), (a, b))
+            if not a or not b: continue
+            def same(x, y): return x == y if x is None or y is None else abs(x - y) <= 1e-12 * max(1, abs(x))
+            for key in ('acceleration', 'unconstrained_acceleration', 'ideal_force', 'nonideal_force', 'multipliers'):
+                c.that(f'{form} beside states: {key}', all(same(v, b[key][k]) for k, v in a[key].items()), (a[key], b[key]))
+            c.that(f'{form} beside states: Gauss', same(a['gaussian'], b['gaussian']), (a['gaussian'], b['gaussian']))
+            for key in ('error_signal', 'deviation', 'deviation_ideal', 'deviation_nonideal', 'z', 'reaction_to_forces', 'reaction_to_motion'):
+                x, y = a['parts'][key], b['parts'][key]
+                c.that(f'{form} beside states: {key}', y is not None and all(same(v, y[k]) for k, v in x.items()), (x, y))
+            gain = b['parts']['gain']
+            c.that(f'{form} beside states: gain', gain and all(same(v, gain[q][k]) for q, line in a['parts']['gain'].items() for k, v in line.items()), gain)
+            free = b['unconstrained_acceleration']
+            c.near(f'{form}: what a state would do', free['i'], free['x'] - 3 * b['velocity']['i'] + b['velocity']['w'], 1e-12)
+        words = c.call('accelerate', beside, '--parts')
+        c.that('the parts in words', words[0] == 0, words[2])
+
+
 def runs(c):
     rows = c.rows('motor.toml')
     c.that('columns', {'i', "i'", 'E', "E'", 'phi', "phi''", 'torque'} <= set(rows[0]) and not {"i''", 'Qc(i)', "lambda(i')"} & set(rows[0]), list(rows[0]))
@@ -200,7 +227,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         c = Check(os.path.abspath(options.program), folder)
         c.file('motor.toml', MOTOR), c.file('filter.toml', FILTER), c.file('follow.toml', FOLLOW)
-        for part in (commands, runs, killed, sweeps, refusals): part(c)
+        for part in (commands, beside_masses, runs, killed, sweeps, refusals): part(c)
     print(f'{c.passed} passed, {c.failed} failed')
     return 1 if c.failed else 0
 

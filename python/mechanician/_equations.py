@@ -11,7 +11,7 @@ from ._lazy import optional
 if TYPE_CHECKING:
     from ._system import System
 
-_TOKEN = re.compile(r"(?P<number>\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|(?P<name>[^\W\d]\w*(?:\[[^\]]*\])?'*)|(?P<sign>\S)|\s+")
+_TOKEN = re.compile(r"(?P<number>\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|(?P<name>[^\W\d]\w*(?:\[[^\]]*\])?(?:\.[^\W\d]\w*(?:\[[^\]]*\])?)*'*)|(?P<sign>\S)|\s+")
 
 
 class Equations:
@@ -30,7 +30,9 @@ class Equations:
 
     def sympy(self) -> dict[str, Any]:
         """SymPy matrices `M` (n×n), `Q` (n×1), `A` (m×n), `b` (m×1) and, where there are closed forms, `acceleration` and
-        `constraint_force` (n×1). Symbols are real; `x'` is `x_d`, `x[1]` is `x_1`, `t` the time."""
+        `constraint_force` (n×1). Symbols are real; `x'` is `x_d`, `x[1]` is `x_1`, `hip.angle`
+        is `hip_angle`, `t` the time; tables are functions that SymPy knows by their names alone. ValueError where an entry is too long to
+        be written, as those of large mechanisms are."""
         sympy = optional("sympy", "sympy")
         data = self.to_dict()
         if "coordinates" not in data or not isinstance(data.get("M"), dict):
@@ -38,11 +40,16 @@ class Equations:
         coordinates, rows = data["coordinates"], [r for r in data["rows"] if r in data.get("A", {})]
         reader = _Reader(sympy)
 
+        def entry(text: str | None) -> Any:
+            if text is None:
+                raise ValueError("an expression of the equations is too long to be written: there is nothing that SymPy could be given")
+            return reader.read(text)
+
         def column(entries: Any, names: list[str]) -> Any:
-            return sympy.Matrix(len(names), 1, [reader.read((entries or {}).get(n, "0")) for n in names])
+            return sympy.Matrix(len(names), 1, [entry((entries or {}).get(n, "0")) for n in names])
 
         def matrix(entries: Any, names: list[str]) -> Any:
-            cells = [reader.read((entries or {}).get(i, {}).get(j, "0")) for i in names for j in coordinates]
+            cells = [entry((entries or {}).get(i, {}).get(j, "0")) for i in names for j in coordinates]
             return sympy.Matrix(len(names), len(coordinates), cells)
 
         found = {
@@ -88,21 +95,37 @@ class _Reader:
                 known[made] = self._sympy.Integer(token.group()) if token.group().isdigit() else self._sympy.Float(token.group())
             elif token["name"]:
                 call = next((t.group() for t in tokens[k + 1 :] if t.group().strip()), "") == "("
-                if token.group() in ("and", "or", "not") or (call and token.group() not in self._functions):
+                if token.group() in ("and", "or", "not"):
                     raise ValueError(f"`{text}` cannot be said in SymPy: `{token.group()}`")
                 made = f"v{k}"
-                known[made] = self._functions[token.group()] if call else self._symbol(token.group())
+                known[made] = self._function(token.group()) if call else self._symbol(token.group())
             code.append("**" if made == "^" else made)
         try:
             return self._sympy.sympify(eval("".join(code), known))  # noqa: S307 - names are ours, signs are those of the language
-        except (SyntaxError, TypeError, NameError) as e:
+        except (SyntaxError, TypeError, NameError, AttributeError) as e:
             raise ValueError(f"`{text}` cannot be said in SymPy: {e}") from None
+
+    def _function(self, name: str) -> Any:
+        """Of the language, or a table of the model: `road(s)`, and its derivative `road'(s)`."""
+        if name in self._functions:
+            return self._functions[name]
+        base, marks = name.rstrip("'"), len(name) - len(name.rstrip("'"))
+        table = self._sympy.Function(self._plain(base), real=True)
+        if not marks:
+            return table
+        s = self._sympy.Dummy("s", real=True)
+        slope = self._sympy.Derivative(table(s), (s, marks))
+        return lambda x: self._sympy.Subs(slope, s, x)
+
+    @staticmethod
+    def _plain(name: str) -> str:
+        return re.sub(r"\W+", "_", name).strip("_")
 
     def _symbol(self, name: str) -> Any:
         if name == "pi":
             return self._sympy.pi
         if name not in self._symbols:
             base, marks = name.rstrip("'"), len(name) - len(name.rstrip("'"))
-            plain = re.sub(r"\W+", "_", base).strip("_") + ("_" + "d" * marks if marks else "")
+            plain = self._plain(base) + ("_" + "d" * marks if marks else "")
             self._symbols[name] = self._sympy.Symbol(plain, real=True)
         return self._symbols[name]

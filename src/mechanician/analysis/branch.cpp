@@ -238,6 +238,8 @@ class Follower {
       std::optional<Point> next;
       while (!next) {
         if (h < 1e-7) {
+          next = pass_kink(now, branch);
+          if (next) break;
           note(fmt::format("a branch ends at {} = {}: no state of rest was found next to it", search_->varied(),
                            short_number(now.p)));
           return;
@@ -247,6 +249,12 @@ class Follower {
         // A tangent that turns by much is another branch, or a step too far.
         if (next && next->along.dot(now.along) < 0.9) next.reset();
         if (!next) h *= 0.5;
+      }
+      if (h < 1e-7) {  // beyond a kink
+        found_.branches[branch].push_back(next->shown);
+        now = *next;
+        h = 0.01 * options_.step;
+        continue;
       }
       bool at_edge = false;
       if (next->p < options_.from || next->p > options_.to) {
@@ -275,6 +283,35 @@ class Follower {
     }
     note(fmt::format("a branch was given up after {} points, at {} = {}", options_.most_points, search_->varied(),
                      short_number(now.p)));
+  }
+
+  /// A point of the branch on the other side of a kink that is next to this one: by the coordinates, whatever the parameter does.
+  std::optional<Point> pass_kink(const Point& now, std::size_t branch) {
+    const double length = now.along.q.norm();
+    if (!(length > 1e-9)) return std::nullopt;
+    const Direction ahead{now.along.q / length, 0.0};
+    for (const double far : {1e-6, 1e-5, 1e-4}) {
+      const auto next = correct(now.q + far * ahead.q.cwiseProduct(search_->scale()), now.p, ahead);
+      if (!next || !is_admissible(*next) || next->p < options_.from || next->p > options_.to) continue;
+      const Direction step = difference(next->q, next->p, now.q, now.p);
+      const double s = step.q.dot(ahead.q), before = now.along.p / length, after_length = next->along.q.dot(ahead.q);
+      if (!(after_length > 1e-9) || !(std::sqrt(step.dot(step)) < 1e-2)) continue;
+      const double after = next->along.p / after_length;
+      // Lines on both sides meet at the kink.
+      const double part = (step.p - after * s) / (before - after);
+      if (!(part > -0.1 * s && part < 1.1 * s)) continue;
+      const double p = now.p + range_ * before * part;
+      const Eigen::VectorXd q = now.q + part / s * (next->q - now.q);
+      if (before * after < 0.0)
+        found_.special.push_back({SpecialKind::fold, branch, p, q});
+      else if (now.sign * next->sign > 0.0 && now.shown.num_unstable != next->shown.num_unstable)
+        found_.special.push_back({SpecialKind::oscillation, branch, p, q});
+      BranchPoint kink = next->shown;
+      kink.parameter = p, kink.q = q;
+      found_.branches[branch].push_back(kink);
+      return next;
+    }
+    return std::nullopt;
   }
 
   static bool is_admissible(const Point& point) {

@@ -9,6 +9,9 @@
 /// Folds are where p turns back along the branch: zeros of the p-component of the tangent, found to rounding. Between folds stability
 /// may change where another branch crosses (S singular: followed too, along its null vector) or where eigenvalues cross in pairs.
 ///
+/// Where forces have kinks (tables, abs) the tangent turns at once: the branch goes on in the direction of its coordinates, with the parameter as it
+/// comes out, and where that turns back there is a fold.
+///
 /// Beside one-sided constraints a branch has corners: where a gap closes, or a force vanishes and would pull. It goes on with that one
 /// closed, or open (rest_modes.hpp), to the side on which forces press and nothing is passed.
 

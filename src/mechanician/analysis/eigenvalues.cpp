@@ -96,6 +96,17 @@ void sort(Spectrum& spectrum) {
     return x.imag() < y.imag();
   };
   std::stable_sort(order.begin(), order.end(), before);
+  // Equal pairs one after the other: −, +, −, +.
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    const Complex x = spectrum.eigenvalues[order[begin]].value;
+    for (end = begin; end < order.size() && spectrum.eigenvalues[order[end]].value == x;) ++end;
+    const std::size_t count = end - begin;
+    if (count < 2 || x.imag() >= 0.0 || end + count > order.size()) continue;
+    std::vector<std::size_t> pairs;
+    for (std::size_t k = 0; k < count; ++k) pairs.push_back(order[begin + k]), pairs.push_back(order[end + k]);
+    std::copy(pairs.begin(), pairs.end(), order.begin() + static_cast<std::ptrdiff_t>(begin));
+    end += count;
+  }
   Spectrum sorted = spectrum;
   for (std::size_t k = 0; k < order.size(); ++k) {
     sorted.eigenvalues[k] = spectrum.eigenvalues[order[k]];

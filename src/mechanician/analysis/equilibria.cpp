@@ -50,6 +50,13 @@ FoundEquilibria find_equilibria(const System& whole, State start, const Equilibr
       break;
     }
   RestModes modes(system, start, asked.varied, asked.overrides);
+  if (const std::vector<std::string> jumps = modes.open().jumps_at_rest(); !jumps.empty()) {
+    found.refusal = fmt::format(
+        "{} jumps wherever nothing moves: as with friction, states of rest fill ranges, which "
+        "are not looked for",
+        quote_list(std::vector{jumps.front()}));
+    return found;
+  }
   report.equilibria = modes.find_all(asked.rest, &found.trouble);
   for (RestState& s : report.equilibria) take_least_multipliers(system, s);
   for (std::size_t k = 0; k < report.equilibria.size(); ++k) {

@@ -174,11 +174,14 @@ Lineariser::Phase& Lineariser::phase_of(const State& state, Linearisation& to) {
   if (system_->has_contacts()) {
     contacts = accelerate(*system_, state, {.diagnose = false}).contacts;
     std::map<std::string_view, std::vector<std::string>> acting;
-    std::vector<std::string> idle;
+    std::vector<std::string> idle, brakes;
     for (const Contact& c : contacts) {
       statuses.push_back(c.acts() ? c.status : ContactStatus::open);
       const std::string name = system_->row_name(c.values.row);
-      if (c.acts()) acting[name_of(c.status)].push_back(name);
+      if (c.status == ContactStatus::sliding && system_->row(c.values.row).bare)
+        brakes.push_back(name);
+      else if (c.acts())
+        acting[name_of(c.status)].push_back(name);
       if (c.acts() ? c.values.one_sided && c.normal == 0.0 : c.status != ContactStatus::open) idle.push_back(name);
     }
     for (const Contact& c : contacts)
@@ -188,6 +191,8 @@ Lineariser::Phase& Lineariser::phase_of(const State& state, Linearisation& to) {
     for (const auto& [status, names] : acting)
       to.notes.push_back(fmt::format("{}: {} and counted as {}", quote_list(names), status,
                                      names.size() == 1 ? "an equation" : "equations"));
+    if (!brakes.empty())
+      to.notes.push_back(fmt::format("{}: sliding, with a force that does not turn", quote_list(brakes)));
     if (!idle.empty())
       to.notes.push_back(fmt::format("{} without a force: deviations to the other side are not seen",
                                      quote_list(idle) + (idle.size() == 1 ? " touches" : " touch")));
@@ -254,11 +259,13 @@ bool Lineariser::choose_rows(Phase& phase, Linearisation& to, std::vector<double
   std::vector<double> g(dynamics.sides().size()), noise(g.size());
   if (!g.empty() && dynamics.calc_switches(t, y.data(), g)) {
     dynamics.calc_switch_noise(t, y.data(), noise);
-    for (std::size_t k = 0; k < g.size(); ++k)
-      if (std::abs(g[k]) <= noise[k])
-        to.notes.push_back(fmt::format("{} switches here: the derivatives are those of one side{}",
-                                       dynamics.switches()[k].text,
-                                       dynamics.switches()[k].is_discontinuous ? ", and a value jumps" : ""));
+    for (std::size_t k = 0; k < g.size(); ++k) {
+      if (!(std::abs(g[k]) <= noise[k])) continue;
+      const SwitchFacts& s = dynamics.switches()[k];
+      to.notes.push_back(fmt::format("{} switches here: the derivatives are those of one side{}", s.text,
+                                     s.is_discontinuous ? ", and a value jumps" : ""));
+      if (s.is_discontinuous) to.jumps.push_back(s.text);
+    }
   }
   return true;
 }

@@ -60,6 +60,7 @@ struct Linearisation {
   Eigen::VectorXd multipliers = {};  ///< by row of the system; of open contacts 0
   Eigen::VectorXd outputs = {};      ///< their values
   std::vector<std::string> notes = {};
+  std::vector<std::string> jumps = {};  ///< expressions with a value that jumps at this very state, as text
 };
 
 class Lineariser {

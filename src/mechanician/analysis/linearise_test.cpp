@@ -368,9 +368,84 @@ pull = "k*(x - y) + x''"
   EXPECT_NEAR(std::abs(transfers[0].zeros[1].value), std::sqrt(1.5), 1e-12);
   ASSERT_EQ(transfers[0].poles.size(), 4u);
   EXPECT_TRUE(std::isinf(transfers[0].at_zero));
+  // x - y: 2/(s² + 3k/2), since it does not see where both are.
+  EXPECT_NEAR(transfers[1].gain, 2.0, 1e-14);
+  EXPECT_TRUE(transfers[1].zeros.empty());
+  ASSERT_EQ(transfers[1].poles.size(), 2u);
+  EXPECT_NEAR(std::abs(transfers[1].poles[0].value), std::sqrt(4.5), 1e-12);
+  EXPECT_NEAR(transfers[1].at_zero, 2.0 / 4.5, 1e-13);
+  // y': k/(s (s² + 3k/2))
+  EXPECT_NEAR(transfers[2].gain, 3.0, 1e-13);
+  EXPECT_TRUE(transfers[2].zeros.empty());
+  EXPECT_EQ(transfers[2].poles.size(), 3u);
+  EXPECT_TRUE(std::isinf(transfers[2].at_zero));
   // pull = 2F whatever happens: D and nothing else.
   EXPECT_NEAR(l.D(3, 0), 2.0, 1e-14);
   EXPECT_LT(l.C.row(3).norm(), 1e-13);
+}
+
+TEST(linearise, equal_pairs_come_one_after_the_other) {
+  const Loaded plane(R"toml(
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "300*(x^2 + y^2)"
+)toml");
+  const Spectrum s = find_spectrum(linearised(plane));
+  ASSERT_EQ(s.eigenvalues.size(), 4u);
+  for (std::size_t k = 0; k < 4; ++k) {
+    EXPECT_NEAR(s.eigenvalues[k].value.imag(), (k % 2 ? 1.0 : -1.0) * std::sqrt(600.0), 1e-12);
+    // A mode and its conjugate.
+    if (k % 2) {
+      EXPECT_LT(
+          (s.shapes.col(static_cast<Eigen::Index>(k)).conjugate() - s.shapes.col(static_cast<Eigen::Index>(k) - 1))
+              .norm(),
+          1e-12);
+    }
+  }
+}
+
+TEST(linearise, poles_that_nothing_goes_through_are_no_poles_of_transfer_functions) {
+  // Three systems in states that are mixed: one that goes through, one that the input does not reach, one that the output does not see.
+  std::mt19937_64 random(20);
+  std::normal_distribution<double> normal;
+  for (int trial = 0; trial < 40; ++trial) {
+    SCOPED_TRACE(trial);
+    const auto any = [&](Eigen::Index rows, Eigen::Index cols) {
+      Eigen::MatrixXd x(rows, cols);
+      for (double& entry : x.reshaped()) entry = normal(random);
+      return x;
+    };
+    const Eigen::MatrixXd through = any(3, 3), b = any(3, 1), c = any(1, 3);
+    Eigen::MatrixXd A = Eigen::MatrixXd::Zero(7, 7), B = Eigen::MatrixXd::Zero(7, 1), C = Eigen::MatrixXd::Zero(1, 7);
+    A.topLeftCorner(3, 3) = through;
+    A.block(3, 3, 2, 2) = any(2, 2), A.block(0, 3, 3, 2) = any(3, 2);  // acts, and is not reached
+    A.block(5, 5, 2, 2) = any(2, 2), A.block(5, 0, 2, 3) = any(2, 3);  // is reached, and is not seen
+    if (trial % 2) A.block(5, 5, 2, 2) << 0, 1, 0, 0;                  // counts up for ever
+    B.topRows(3) = b, C.leftCols(3) = c;
+    if (trial % 3) B.bottomRows(2) = any(2, 1), C.middleCols(3, 2) = any(1, 2);
+    const Eigen::HouseholderQR<Eigen::MatrixXd> qr(any(7, 7));
+    const Eigen::MatrixXd mix = qr.householderQ(), AM = A * mix;
+    Linearisation l;
+    l.A = mix.transpose() * AM, l.B = mix.transpose() * B, l.C = C * mix, l.D = Eigen::MatrixXd::Zero(1, 1);
+    l.A_noise = Eigen::MatrixXd::Constant(7, 7, 1e-15);
+    const TransferFunction got = find_transfer_functions(l)[0];
+    ASSERT_EQ(got.poles.size(), 3u);
+    const double at_zero = -(c * through.partialPivLu().solve(b))(0);
+    EXPECT_NEAR(got.at_zero, at_zero, 1e-8 * (1.0 + std::abs(at_zero)));
+    std::complex<double> product = 1.0;
+    for (const Eigenvalue& p : got.poles) product *= p.value;
+    EXPECT_NEAR(product.real(), through.determinant(), 1e-8 * (1.0 + std::abs(through.determinant())));
+    // G at a point, by its zeros and poles.
+    const std::complex<double> s(0.7, 1.3);
+    std::complex<double> value = got.gain;
+    for (const Eigenvalue& z : got.zeros) value *= s - z.value;
+    for (const Eigenvalue& p : got.poles) value /= s - p.value;
+    const Eigen::MatrixXcd of_s = s * Eigen::MatrixXcd::Identity(3, 3) - through.cast<std::complex<double>>();
+    const std::complex<double> want =
+        (c.cast<std::complex<double>>() * of_s.partialPivLu().solve(b.cast<std::complex<double>>()))(0);
+    EXPECT_LT(std::abs(value - want), 1e-7 * (1.0 + std::abs(want)));
+  }
 }
 
 TEST(linearise, states_of_first_order_have_no_velocity_and_take_inputs) {

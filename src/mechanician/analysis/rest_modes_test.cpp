@@ -310,5 +310,25 @@ position = { w = 0.01 }
   EXPECT_EQ(found.report.branches->branches.size(), 1u);
 }
 
+TEST(equilibrium, what_jumps_wherever_nothing_moves_is_refused) {
+  // Rest is all of −0.25 … 0.25, as with friction; a resistance without a jump leaves one state.
+  const auto model = [](const char* force) {
+    return Loaded(
+        fmt::format("coordinates = [\"x\"]\n[dynamics]\nkinetic = \"x'^2/2\"\npotential = \"x^2\"\nforce = {{ x = "
+                    "\"{}\" }}\n[start]\nposition = {{ x = 0.1 }}\n",
+                    force));
+  };
+  const Loaded rubs = model("-0.5*sign(x')"), resists = model("-0.5*abs(x')*x' - x'"), steps = model("if(x < 3, 0, 7)");
+  const FoundEquilibria refused = find_equilibria(rubs.system, rubs.start, {});
+  EXPECT_NE(refused.refusal.find("`sign(x')` jumps wherever nothing moves"), std::string::npos) << refused.refusal;
+  EXPECT_TRUE(refused.nothing());
+  for (const Loaded* loaded : {&resists, &steps}) {
+    const FoundEquilibria found = find_equilibria(loaded->system, loaded->start, {});
+    EXPECT_EQ(found.refusal, "");
+    ASSERT_FALSE(found.nothing());
+    EXPECT_NEAR(found.report.equilibria[0].linear.state.q(0), 0.0, 1e-14);
+  }
+}
+
 }  // namespace
 }  // namespace mechanician

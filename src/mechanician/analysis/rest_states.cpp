@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 #include <stdexcept>
 
@@ -68,6 +69,7 @@ RestSearch::RestSearch(const System& system, const State& start, const std::stri
     parameter_ =
         lineariser_.system().parameters()[static_cast<std::size_t>(find_parameter(lineariser_.system(), varied))];
   find_scale();
+  find_quaternions();
   find_periodic(this->system());
   wraps_ = periodic_;
   if (!whole) return;
@@ -93,6 +95,22 @@ void RestSearch::find_scale() {
   }
 }
 
+/// crank.qw … crank.qz, of length 1 at the start.
+void RestSearch::find_quaternions() {
+  std::map<std::string, Index> numbers;
+  for (int i = 0; i < system().n(); ++i) numbers.emplace(system().coordinate(i), i);
+  for (const auto& [name, number] : numbers) {
+    if (!name.ends_with(".qw")) continue;
+    const std::string body = name.substr(0, name.size() - 1);
+    std::array<Index, 4> q{number, -1, -1, -1};
+    double square = start_.q(number) * start_.q(number);
+    for (std::size_t k = 1; k < 4; ++k)
+      if (const auto found = numbers.find(body + "wxyz"[k]); found != numbers.end())
+        q[k] = found->second, square += start_.q(q[k]) * start_.q(q[k]);
+    if (std::find(q.begin(), q.end(), Index{-1}) == q.end() && std::abs(square - 1.0) < 1e-6) quaternions_.push_back(q);
+  }
+}
+
 /// Which coordinates the equations depend on modulo 2π, and which they do not depend on: by their numbers at random positions, shifted.
 void RestSearch::find_periodic(const System& whole) {
   const int n = system().n();
@@ -102,6 +120,7 @@ void RestSearch::find_periodic(const System& whole) {
     std::vector<double> all(e.values.Q.begin(), e.values.Q.end());
     const auto add = [&](const auto& x) { all.insert(all.end(), x.begin(), x.end()); };
     add(e.residual), add(e.rate), add(e.values.b);
+    for (const SparseRows::Entry& entry : e.values.A.entries()) all.push_back(entry.value);  // what rows hold back
     return all;
   };
   for (std::uint32_t trial = 0; trial < 3; ++trial) {
@@ -115,6 +134,7 @@ void RestSearch::find_periodic(const System& whole) {
         State moved = s;
         moved.q(i) += shift;
         const std::vector<double> after = numbers(moved);
+        if (after.size() != before.size()) return false;
         double size = 0.0, off = 0.0;
         for (std::size_t k = 0; k < before.size(); ++k) {
           if (std::isfinite(before[k]) != std::isfinite(after[k])) return false;
@@ -235,8 +255,11 @@ std::optional<RestState> RestSearch::examine(const Eigen::VectorXd& q) {
 
 double RestSearch::distance(const Eigen::VectorXd& a, const Eigen::VectorXd& b) const {
   double far = 0.0;
+  Eigen::VectorXd sign = Eigen::VectorXd::Ones(a.size());
+  for (const auto& q : quaternions_)  // q and −q are the same
+    if (a(q).dot(b(q)) < 0.0) sign(q).setConstant(-1.0);
   for (Index i = 0; i < a.size(); ++i) {
-    double d = a(i) - b(i);
+    double d = a(i) - sign(i) * b(i);
     if (periodic_[static_cast<std::size_t>(i)]) d = std::remainder(d, 2.0 * std::numbers::pi);
     far = std::max(far, std::abs(d) / scale_(i));
   }
@@ -261,6 +284,54 @@ Eigen::VectorXd RestSearch::random_start(const RestOptions& options, int which) 
   return q;
 }
 
+std::optional<Eigen::VectorXd> RestSearch::walk(const RestOptions& options, int which) {
+  constexpr double stride = 0.15;  // in typical sizes
+  constexpr int most_strides = 60;
+  constexpr Index most_ways = 60;  // beyond these a line finds little
+  const Index n = start_.q.size();
+  const auto uniform = [&](Index dimension) {
+    return unit_interval(random_bits(options.seed, static_cast<std::uint64_t>(which),
+                                     static_cast<std::uint32_t>(dimension) + 1, RandomUse::value));
+  };
+  Equations now = evaluate(start_.q);
+  if (!now.ok || now.r.size() == 0 || now.r.size() == n || now.r.size() > most_ways) return std::nullopt;
+  Eigen::VectorXd direction(n);
+  for (Index i = 0; i < n; ++i) direction(i) = 2.0 * uniform(i) - 1.0;
+  const int strides = 1 + static_cast<int>(uniform(n) * most_strides);
+  for (int k = 0; k < strides; ++k) {
+    // What of the direction the constraints allow.
+    const Eigen::MatrixXd ways = scale_.cwiseInverse().asDiagonal() * now.linear.q.leftCols(now.r.size());
+    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> cod;
+    cod.compute(ways);
+    const Eigen::VectorXd along = cod.solve(direction);
+    direction = ways * along;
+    const double length = direction.cwiseAbs().maxCoeff();
+    if (!(length > 1e-12)) return std::nullopt;
+    direction /= length;
+    Equations next = evaluate(now.linear.state.q + stride * direction.cwiseProduct(scale_));
+    if (!next.ok) break;
+    direction = (next.linear.state.q - now.linear.state.q).cwiseQuotient(scale_);
+    now = std::move(next);
+  }
+  return now.linear.state.q;
+}
+
+std::vector<std::string> RestSearch::jumps_at_rest() {
+  std::vector<std::string> all = evaluate(start_.q).linear.jumps;
+  for (std::uint32_t trial = 0; trial < 3 && !all.empty(); ++trial) {
+    Eigen::VectorXd q = start_.q;
+    for (Index i = 0; i < q.size(); ++i)
+      q(i) += 0.3 * scale_(i) *
+              (2.0 * unit_interval(random_bits(11, trial, static_cast<std::uint32_t>(i), RandomUse::value)) - 1.0);
+    const Linearisation there = evaluate(q).linear;
+    if (!there.refusal.empty()) continue;
+    std::erase_if(all, [&](const std::string& text) {
+      return std::find(there.jumps.begin(), there.jumps.end(), text) == there.jumps.end();
+    });
+  }
+  return all;
+}
+
 std::vector<RestState> RestSearch::find_all(const RestOptions& options, std::string* trouble, const Settle& from) {
   std::vector<RestState> found;
   trouble_.clear();
@@ -269,7 +340,8 @@ std::vector<RestState> RestSearch::find_all(const RestOptions& options, std::str
     return on.converged ? settle(on.state.q) : std::nullopt;
   };
   for (int k = 0; k < options.starts; ++k) {
-    const Eigen::VectorXd q = k == 0 ? start_.q : random_start(options, k);
+    const std::optional<Eigen::VectorXd> walked = k % 3 == 1 ? walk(options, k) : std::nullopt;
+    const Eigen::VectorXd q = k == 0 ? start_.q : walked ? *walked : random_start(options, k);
     std::optional<RestState> one = from ? from(q) : onto_constraints(q);
     if (!one) continue;
     const auto is_known = [&](const RestState& other) {

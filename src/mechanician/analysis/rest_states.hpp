@@ -8,9 +8,11 @@
 /// determine them (nothing holds a wheel where it is), and shortened until the accelerations decrease. After each the state is moved
 /// back onto the constraints.
 ///
-/// It is begun at the model's start and at random positions around it, which are moved onto the constraints first. Solutions that
-/// are the same up to whole turns of angles count once.
+/// It is begun at the model's start and at random positions around it, which are moved onto the constraints first. Where these tie coordinates
+/// together few such positions are far from the start on them: every third one is then come to along the constraints. Solutions that
+/// are the same up to whole turns of angles, and up to the sign of quaternions, count once.
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -76,6 +78,8 @@ class RestSearch {
   /// From several starts, distinct. `trouble`: what kept starts from coming anywhere, the first of it. `from`: the way from a start
   /// to rest; none: onto the constraints, and `settle`.
   std::vector<RestState> find_all(const RestOptions& options, std::string* trouble = nullptr, const Settle& from = {});
+  /// Expressions that jump wherever there is rest, sign(x'), as text: rest fills ranges then, as with friction.
+  std::vector<std::string> jumps_at_rest();
   /// What kept `settle` from coming anywhere, the first of it.
   const std::string& trouble() const { return trouble_; }
   /// Nearness of positions, in typical sizes and up to whole turns.
@@ -85,7 +89,10 @@ class RestSearch {
   double size_of(const Equations& at) const;
   void find_scale();
   void find_periodic(const System& whole);
+  void find_quaternions();
   Eigen::VectorXd random_start(const RestOptions& options, int which) const;
+  /// Along the constraints from the start, straight on in a random direction; nothing where they leave no way or tie nothing.
+  std::optional<Eigen::VectorXd> walk(const RestOptions& options, int which);
 
   Lineariser lineariser_;
   State start_;
@@ -93,7 +100,8 @@ class RestSearch {
   double parameter_ = 0.0;
   ParameterOverrides overrides_;
   Eigen::VectorXd scale_;
-  std::vector<char> periodic_, absent_, wraps_;  ///< wraps: whole turns may be taken off
+  std::vector<std::array<Eigen::Index, 4>> quaternions_;  ///< of bodies: w, x, y, z
+  std::vector<char> periodic_, absent_, wraps_;           ///< wraps: whole turns may be taken off
   std::string trouble_;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <numbers>
@@ -190,6 +191,121 @@ position = { w = 0.01 }
   ASSERT_EQ(found.branches.size(), 1u);
   EXPECT_EQ(found.branches[0].front().parameter, -5.0);
   EXPECT_EQ(found.branches[0].back().parameter, 5.0);
+}
+
+TEST(equilibrium, branches_turn_back_at_kinks) {
+  // A characteristic in straight lines: F = −k(x), with folds at its corners (1, −1) and (−1, 1).
+  const Loaded loaded(R"toml(
+coordinates = ["x"]
+[parameters]
+F = 0
+[tables.k]
+points = [[-2, 3], [-1, -1], [0, 0.2], [1, 1], [2, -3]]
+[dynamics]
+kinetic = "x'^2/2"
+force = { x = "k(x) + F - 0.1*x'" }
+)toml");
+  const Branches found = branches_of(loaded, "F", -2.0, 2.0);
+  ASSERT_EQ(found.branches.size(), 1u);
+  EXPECT_EQ(found.branches[0].front().parameter, -2.0);
+  EXPECT_EQ(found.branches[0].back().parameter, 2.0);
+  ASSERT_EQ(found.special.size(), 2u);
+  for (const SpecialPoint& s : found.special) {
+    EXPECT_EQ(s.kind, SpecialKind::fold);
+    EXPECT_NEAR(std::abs(s.parameter), 1.0, 1e-9);
+    EXPECT_NEAR(s.q(0), -s.parameter, 1e-9);
+  }
+  EXPECT_TRUE(found.notes.empty());
+  const double x[] = {-2, -1, 0, 1, 2}, k[] = {3, -1, 0.2, 1, -3};
+  for (const BranchPoint& p : found.branches[0]) {
+    const auto piece = static_cast<std::size_t>(std::clamp(std::floor(p.q(0)) + 2.0, 0.0, 3.0));
+    EXPECT_NEAR(k[piece] + (k[piece + 1] - k[piece]) * (p.q(0) - x[piece]), -p.parameter, 1e-9);
+    if (std::abs(std::abs(p.q(0)) - 1.0) > 1e-6) {
+      EXPECT_EQ(p.num_unstable, std::abs(p.q(0)) < 1.0 ? 1 : 0) << p.q(0);
+    }
+  }
+}
+
+TEST(equilibrium, corners_that_do_not_turn_back_are_passed) {
+  // A spring that gets ten times stiffer at x = 1 and softer at −1: F = x there and 10 x − 9 beyond.
+  const Loaded loaded(R"toml(
+coordinates = ["x", "y"]
+[parameters]
+F = 0
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+potential = "(y - x)^2/2"
+force = { x = "F - x - 9*max(0, x - 1) + 0.9*min(0, x + 1)" }
+)toml");
+  const Branches found = branches_of(loaded, "F", -3.0, 12.0);
+  ASSERT_EQ(found.branches.size(), 1u);
+  EXPECT_TRUE(found.special.empty());
+  EXPECT_EQ(found.branches[0].back().parameter, 12.0);
+  EXPECT_NEAR(found.branches[0].back().q(0), 2.1, 1e-12);
+}
+
+TEST(equilibrium, what_rows_of_velocities_leave_free_is_a_continuum) {
+  const Loaded skate(R"toml(
+coordinates = ["x", "y", "th"]
+[dynamics]
+kinetic = "(x'^2 + y'^2 + th'^2)/2"
+potential = "3*x"
+[constraints]
+blade = "x'*sin(th) = y'*cos(th)"
+[start]
+position = { th = 0.4 }
+)toml");
+  const auto found = rest_of(skate);
+  ASSERT_FALSE(found.empty());
+  for (const RestState& s : found) {
+    EXPECT_NEAR(std::cos(s.linear.state.q(2)), 0.0, 1e-12);
+    EXPECT_FALSE(s.isolated);
+    expect_rest(skate.system, s);
+  }
+}
+
+TEST(equilibrium, states_along_the_constraints_are_found_in_every_formulation) {
+  // A crank with a heavy rod whose end slides, in free bodies: what can be reached from the start, and q and −q once.
+  for (const char* const formulation : {"joint", "free"}) {
+    SCOPED_TRACE(formulation);
+    const Loaded loaded(fmt::format(R"toml(
+[world]
+gravity = [0, 0, -9.81]
+formulation = "{}"
+[bodies.a]
+mass = 1
+inertia = [0.01, 0.02, 0.02]
+centre = [0.15, 0, 0]
+[bodies.b]
+mass = 2
+inertia = [0.01, 0.05, 0.05]
+centre = [0.4, 0, 0]
+start = {{ at = [0.3, 0, 0] }}
+[joints.p]
+type = "revolute"
+between = ["ground", "a"]
+at = [0, 0, 0]
+axis = [0, 1, 0]
+[joints.q]
+type = "revolute"
+between = ["a", "b"]
+at = [0.3, 0, 0]
+axis = [0, 1, 0]
+[points]
+end = {{ on = "b", at = [0.8, 0, 0] }}
+[constraints]
+slide = "end.z = 0"
+)toml",
+                                    formulation));
+    // Hanging and standing, with the end of the rod on this side.
+    int stable = 0, unstable = 0;
+    for (const RestState& s : rest_of(loaded)) {
+      expect_rest(loaded.system, s);
+      (s.is_stable() ? stable : unstable)++;
+    }
+    EXPECT_GE(stable, 1);
+    EXPECT_GE(unstable, 1);
+  }
 }
 
 TEST(equilibrium, bead_on_a_spinning_hoop_leaves_its_bottom_at_the_speed_of_the_closed_form) {

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
+#include <tuple>
 
 #include "mechanician/base/text.hpp"
 
@@ -74,11 +76,48 @@ std::string render(const std::vector<Problem>& problems, const SourceText& sourc
 
 namespace {
 
+/// "this size of `link[3]` …" and the same of `link[4]` are one mistake, of the line that both are from.
+std::string without_numbers(std::string_view message) {
+  std::string out;
+  for (std::size_t i = 0; i < message.size(); ++i) {
+    out += message[i];
+    if (message[i] != '[') continue;
+    while (i + 1 < message.size() && (std::isdigit(static_cast<unsigned char>(message[i + 1])) || message[i + 1] == ','))
+      ++i;
+  }
+  return out;
+}
+
+/// Of members of a family the first, and of how many it is true.
+std::vector<Problem> of_first_members(std::vector<Problem> problems) {
+  std::vector<Problem> result;
+  std::size_t others = 0;
+  const auto count_others = [&] {
+    if (others > 0) result.back().message += fmt::format(" (and so for {} more)", others);
+    others = 0;
+  };
+  const auto place_of = [](const Problem& p) { return std::tuple(p.place.line, p.place.column, p.place.length); };
+  std::string last;
+  for (Problem& p : problems) {
+    std::string text = without_numbers(p.message);
+    const bool again = !result.empty() && p.place.line > 0 && place_of(result.back()) == place_of(p) && text == last;
+    if (again) {
+      ++others;
+      continue;
+    }
+    count_others();
+    last = std::move(text);
+    result.push_back(std::move(p));
+  }
+  count_others();
+  return result;
+}
+
 std::vector<Problem> in_order(std::vector<Problem> problems) {
   std::stable_sort(problems.begin(), problems.end(), [](const Problem& a, const Problem& b) {
     return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
   });
-  return problems;
+  return of_first_members(std::move(problems));
 }
 
 }  // namespace

@@ -293,17 +293,32 @@ Number Elimination::calc_vouch(const std::vector<double>& least) {
     smallest = any ? with.apply(Op::min, smallest, margin) : margin;
     any = true;
   };
+  // The least and the largest M_ii/d_i, of those with one constant factor together: of ladders and chains that is all of them.
+  struct Growths {
+    double factor;
+    Number least, most;
+  };
+  std::vector<Growths> groups;
   for (const auto& e : K_.M) {
     if (e.row != e.col) continue;
     if (uncoupled_[at(e.row)]) {
       hold(e.value);
       continue;
     }
-    const Number& pivot = H_[at(e.row)];
-    hold(with.sub(pivot, with.mul(constant_number(1.0 / limits_.mass_growth), e.value)));
-    const Number growth = with.mul(e.value, mass_inverse_[at(e.row)]);
-    mass_growth = with.apply(Op::max, mass_growth, growth);
+    const double factor = e.value.is_constant() ? e.value.scale : 1.0;
+    const Number& inverse = mass_inverse_[at(e.row)];
+    const Number growth = e.value.is_constant() ? inverse : with.mul(e.value, inverse);
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const Growths& g) { return g.factor == factor; });
+    if (same == groups.end())
+      groups.push_back({factor, growth, growth});
+    else
+      same->least = with.apply(Op::min, same->least, growth), same->most = with.apply(Op::max, same->most, growth);
   }
+  for (const Growths& g : groups) {
+    hold(g.least);  // factors are positive, as diagonal entries are (the constructor)
+    mass_growth = with.apply(Op::max, mass_growth, with.mul(constant_number(g.factor), g.most));
+  }
+  if (!groups.empty()) hold(with.sub(constant_number(limits_.mass_growth), mass_growth));
   // Rows: Σ (P/s)², which is infinite or not a number where a pivot is zero or not a number.
   Number sum = zero;
   for (int j = 0; j < K_.m; ++j) {

@@ -31,11 +31,16 @@ struct Crossings {
         first(program.num_inputs + static_cast<int>(program.constants.size())),
         slot(program.steps.size(), -1) {
     const int count = static_cast<int>(program.steps.size());
-    num_parts = std::max(1, (count + size - 1) / size);
+    // Stores of inputs and constants are shared out too: LLVM takes time that grows with the square of their number.
+    const auto plain = static_cast<int>(std::count_if(program.outputs.begin(), program.outputs.end(),
+                                                      [&](int output) { return output < first; }));
+    num_parts = options.carried > 0 ? 1 : std::max({1, (count + size - 1) / size, (plain + size - 1) / size});
+    plain_per_part = (plain + num_parts - 1) / num_parts;
     // The results of a batch are written to memory; there they stay.
     const int least = options.lanes > 1 ? 1 : 3, unit = std::max(1, 8 / options.lanes);
     for (int part = 0; part < num_parts; ++part) {
-      batches.push_back(sine_batches(program, part * size, std::min(count, (part + 1) * size), least));
+      batches.push_back(
+          sine_batches(program, std::min(count, part * size), std::min(count, (part + 1) * size), least));
       for (const SineBatch& batch : batches.back()) {
         const int room = (static_cast<int>(batch.arguments.size()) + unit - 1) / unit * unit;
         areas.push_back({num_slots, room});
@@ -56,7 +61,7 @@ struct Crossings {
       }
     }
   }
-  int size, first, num_parts = 0, num_slots = 0;
+  int size, first, num_parts = 0, num_slots = 0, plain_per_part = 0;
   std::vector<int> slot;                        ///< by step; −1: not needed
   std::vector<std::vector<SineBatch>> batches;  ///< by part
   struct Area {
@@ -116,11 +121,13 @@ class PartEmitter {
       emit_loop();
       return finish(type);
     }
-    const int begin = part * crossings_.size,
-              end = std::min(static_cast<int>(program_.steps.size()), begin + crossings_.size);
-    if (part == 0)
-      for (const int output : plain_outputs_)
-        store(value(program_.outputs[static_cast<std::size_t>(output)]), outputs_, output);
+    const int count = static_cast<int>(program_.steps.size()), begin = std::min(count, part * crossings_.size),
+              end = std::min(count, begin + crossings_.size);
+    const int num_plain = static_cast<int>(plain_outputs_.size()), share = crossings_.plain_per_part;
+    for (int i = std::min(num_plain, part * share); i < std::min(num_plain, (part + 1) * share); ++i) {
+      const int output = plain_outputs_[static_cast<std::size_t>(i)];
+      store(value(program_.outputs[static_cast<std::size_t>(output)]), outputs_, output);
+    }
     const std::vector<SineBatch>& batches = crossings_.batches[static_cast<std::size_t>(part)];
     find_pairs(begin, end, batches);
     std::size_t area = 0;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "mechanician/exports/c_printer.hpp"
+#include "mechanician/expression/family_name.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
@@ -161,7 +162,7 @@ FmuDescription::FmuDescription(const CFacts& given, std::string model_name, std:
 
 /// The name of its unit in SI; nothing where the model says none, or powers are not whole.
 std::string FmuDescription::unit_of(const std::string& variable, int over_seconds) {
-  const auto found = facts.system.units().find(variable.substr(0, variable.find('[')));
+  const auto found = facts.system.units().find(std::string(family_of(variable)));
   if (found == facts.system.units().end()) return {};
   const ParsedUnit parsed = parse_unit(found->second.text);
   if (!parsed.unit) return {};

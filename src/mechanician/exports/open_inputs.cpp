@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mechanician/expression/family_name.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/plain_model.hpp"
 
@@ -40,7 +41,7 @@ std::optional<System> with_open_inputs(const System& system) {
     const double value = system.parameters()[i];
     if (found != stated.end() && plain.parameters()[static_cast<std::size_t>(found - stated.begin())] == value)
       continue;
-    const auto unit = system.units().find(names[i].substr(0, names[i].find('[')));
+    const auto unit = system.units().find(std::string(family_of(names[i])));
     set[names[i]] = unit == system.units().end() ? value : value / unit->second.factor;
   }
   set[inputs_opened] = 1.0;

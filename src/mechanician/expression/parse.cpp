@@ -93,7 +93,9 @@ bool Parser::missing_operand() {
 bool Parser::name() {
   Token name = token_;
   // leg[2].knee is a name where there is one; else r[2] is a member, and .x a component of it.
-  if (const std::size_t bracket = name.text.find('['); bracket != std::string_view::npos && !find_name(name)) {
+  if (const std::size_t bracket = name.text.rfind('['); bracket != std::string_view::npos &&
+                                                        !is_called_or_indexed(name) && !find_name(name) &&
+                                                        !(scope_.vector && scope_.vector(name.text, name.primes))) {
     lexer_.seek(name.offset + bracket);
     name.text = name.text.substr(0, bracket), name.primes = 0;
   }
@@ -154,6 +156,11 @@ bool Parser::name() {
   complain(name.offset, name.length(), std::move(p.message), std::move(p.hint));
   push_operand(0.0, name.offset, end);
   return true;
+}
+
+bool Parser::is_called_or_indexed(const Token& name) const {
+  const std::size_t next = text_.find_first_not_of(" \t\n\r", name.offset + name.length());
+  return next != std::string_view::npos && (text_[next] == '(' || text_[next] == '[');
 }
 
 std::optional<Expr> Parser::find_name(const Token& name) const {

@@ -54,6 +54,8 @@ struct MemberName {
 struct NamedFunction {
   int num_arguments = 1;
   std::function<Expr(std::span<const Expr> arguments)> make;
+  std::vector<Measure> arguments = {};  ///< where units are given; none: of anything
+  Measure value = {};
 };
 
 /// What a name stands for, asked by the parser.

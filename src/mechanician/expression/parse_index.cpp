@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/family_name.hpp"
 #include "mechanician/expression/parse.hpp"
 
 namespace mechanician {
@@ -73,9 +74,22 @@ ParsedRanges parse_ranges(std::string_view text) {
   return result;
 }
 
+std::string_view family_of(std::string_view name) {
+  if (!name.ends_with(']')) return name;
+  int depth = 0;
+  for (std::size_t at = name.size(); at-- > 0;) {
+    if (name[at] == ']') ++depth;
+    if (name[at] == '[' && --depth == 0) return name.substr(0, at);
+  }
+  return name;
+}
+
 ParsedName parse_name(std::string_view text) {
   ParsedName result;
-  const std::size_t open = text.find('[');
+  const std::string_view whole = trimmed(text, 0, text.size()).text;
+  const std::size_t family = family_of(whole).size();
+  // An index that is not closed is looked for from its beginning.
+  const std::size_t open = family < whole.size() ? text.find(whole) + family : text.find('[');
   if (open == std::string_view::npos || is_name(text)) {
     result.name = std::string(text);
     return result;

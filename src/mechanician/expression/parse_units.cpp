@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "mechanician/expression/parser_internal.hpp"
@@ -88,6 +89,16 @@ std::optional<Measure> Parser::measure_of_call(const Pending& open, std::size_t 
     case Op::atan2:
       in_common(arg(0), arg(1));
       return plain;
+    case Op::lookup: {
+      const NamedFunction& table = function_of(*open.row);
+      for (std::size_t k = 0; k < std::min(count, table.arguments.size()); ++k)
+        if (!common(table.arguments[k], as_term(arg(k))))
+          complain(arg(k).begin, arg(k).end - arg(k).begin,
+                   fmt::format("`{}` is of {}, and this is in {}", open.row->name,
+                               text_of(table.arguments[k].dimension), text_of(arg(k).measure.dimension)),
+                   "what a table is of stands in its `units`");
+      return table.value;
+    }
     case Op::mod:
       if (open.row != &wrap_row) return in_common(arg(0), arg(1));
       break;

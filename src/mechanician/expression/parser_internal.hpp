@@ -87,6 +87,8 @@ class Parser {
   bool operand();
   bool missing_operand();
   bool name();
+  /// d[1].load(t), d[1].g[k]: what is a name as a whole, since components are neither.
+  bool is_called_or_indexed(const Token& name) const;
   std::optional<Expr> find_name(const Token& name) const;
   bool unknown_function(const Token& name);
   /// ideal(x), multiplier(rod), power(rod): the argument is a name, not an expression.

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "mechanician/expression/family_name.hpp"
 #include "mechanician/expression/force_names.hpp"
 #include "mechanician/expression/print.hpp"
 
@@ -42,7 +43,7 @@ std::string plain_latex(std::string_view part) {
 
 std::string name_latex(std::string_view name) {
   // A member of a family: x[3], net[1,2]; what its name has of a subscript stays beside the index.
-  if (const std::size_t open = name.find('['); open != std::string_view::npos && name.ends_with(']'))
+  if (const std::size_t open = family_of(name).size(); open < name.size())
     return "{" + name_latex(name.substr(0, open)) + "}_{" + std::string(name.substr(open + 1, name.size() - open - 2)) +
            "}";
   // x_1, theta1 and x12 carry a subscript.

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "mechanician/instant/control.hpp"
+#include "mechanician/instant/without_states.hpp"
 #include "mechanician/solve/assemble.hpp"
 #include "mechanician/solve/row_selection.hpp"
 
@@ -88,8 +89,10 @@ void solve_with_contacts(const System& system, const Evaluation& now, const Acce
       instant.diagnosis = diagnose(factors, part);
       restore_rows(*instant.diagnosis, acting);
     }
-    if (last && options.parts && solution.has_acceleration())
+    if (last && options.parts && solution.has_acceleration()) {
       instant.parts = calc_parts(factors, part, solution, state.qd);
+      restore_rows(*instant.parts, acting, instant.values);
+    }
     restore_rows(solution, acting, instant.values);
     return solution;
   };
@@ -213,10 +216,16 @@ void solve_rows(const System& system, const AccelerateOptions& options, Instant&
 /// With instant.values as they are, control force and all.
 void solve_constraints(const System& system, const Evaluation& now, const AccelerateOptions& options, bool contacts,
                        Instant& instant) {
+  // States of first order have no mass, and nothing that feels them needs it.
+  const bool beside_states =
+      (options.diagnose || options.parts || options.form != Form::automatic) && has_unfelt_states(system);
+  AccelerateOptions of_all = options;
+  if (beside_states && needs_definite_mass(options.form)) of_all.form = Form::automatic;
   if (contacts)
-    solve_with_contacts(system, now, options, instant);
+    solve_with_contacts(system, now, of_all, instant);
   else
-    solve_rows(system, options, instant);
+    solve_rows(system, of_all, instant);
+  if (beside_states) add_without_states(system, options, instant);
 }
 
 /// Constraints and control of an instant that was looked at.

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/family_name.hpp"
 #include "mechanician/expression/parse.hpp"
 #include "mechanician/model/parts.hpp"
 
@@ -16,6 +17,7 @@ namespace mechanician {
 namespace {
 
 constexpr long most_members = 100'000;
+constexpr const char* of_definition = ".value";
 constexpr const char* sections[] = {"bodies",  "points", "directions", "joints",
                                     "springs", "forces", "contacts",   "parts"};
 
@@ -66,13 +68,17 @@ class Families {
       }
     }
     if (families_.empty()) return true;
+    note_definitions();
     for (TomlMember& section : root_.members) {
       const bool own = std::find_if(std::begin(sections), std::end(sections),
                                     [&](const char* s) { return section.name == s; }) != std::end(sections);
       if (section.value.type != TomlValue::Type::table) continue;
       if (own || section.name == "constraints" || section.name == "outputs" || section.name == "events" ||
-          section.name == "control" || section.name == "summary")
+          section.name == "control" || section.name == "summary" || section.name == "define" ||
+          section.name == "vectors" || section.name == "states" || section.name == "nonideal")
         section.value.members = members(section.value.members, own);
+      else if (section.name == "dynamics" || section.name == "start")
+        by_coordinate(section.value);
       else if (section.name == "view")
         view(section.value);
       else
@@ -82,6 +88,30 @@ class Families {
   }
 
  private:
+  /// Definitions for members of our families are families as these are, of names of their own: w[2].value in the place of w[2].
+  void note_definitions() {
+    for (bool again = true; again;) {
+      again = false;
+      for (const char* name : {"define", "vectors"})
+        if (const TomlMember* section = root_.find(name))
+          for (const TomlMember& m : section->value.members) {
+            const std::string family(family_of(m.name));
+            if (family == m.name || !m.value.find("for") || families_.contains(family) || !mentions(m.value)) continue;
+            families_.insert(family), defined_.insert(family);
+            again = true;
+          }
+    }
+  }
+
+  /// Forces, masses and starts stand one level deeper.
+  void by_coordinate(TomlValue& table) {
+    for (TomlMember& kind : table.members) {
+      if (kind.value.type == TomlValue::Type::table) kind.value.members = members(kind.value.members, false);
+      plain_names(kind.value);
+      if (kind.value.type != TomlValue::Type::table) plain(kind.value, {});
+    }
+  }
+
   /// What is drawn stands one level deeper, by kinds. Families of points that are written out are families for what hangs on them.
   void view(TomlValue& table) {
     const std::set<std::string> before = families_;
@@ -160,6 +190,7 @@ class Families {
           copy.name = m.name + "[" + numbers + "]";
         } else {
           copy.name = m.name.substr(0, open) + index(label, at, m);
+          if (defined_.contains(m.name.substr(0, open))) copy.name += of_definition;
         }
         plain(copy.value, at);
         if (!own && copy.value.members.size() == 1 && copy.value.members[0].name == "value")
@@ -245,11 +276,16 @@ class Families {
     }
     for (TomlMember& m : value.members) {
       if (m.value.type == TomlValue::Type::table || m.name != "for") plain(m.value, at);
+    }
+    plain_names(value);
+    for (TomlValue& item : value.items) plain(item, at);
+  }
+  void plain_names(TomlValue& table) {
+    for (TomlMember& m : table.members) {
       const std::size_t open = m.name.find('[');
       if (open != std::string::npos && families_.contains(m.name.substr(0, open)))
-        m.name = members_named(m.name, value);
+        m.name = members_named(m.name, table);
     }
-    for (TomlValue& item : value.items) plain(item, at);
   }
 
   /// link[2 - 1].x is link[1].x.
@@ -281,6 +317,7 @@ class Families {
       TomlMember where;
       where.begin = place.begin, where.end = place.end;
       out += index(inside, {}, where), i = close + 1;
+      if (defined_.contains(name)) out += of_definition;
     }
     return out;
   }
@@ -333,7 +370,7 @@ class Families {
   TomlValue& root_;
   FieldReader& fields_;
   const EvaluateField& evaluate_;
-  std::set<std::string> families_;
+  std::set<std::string> families_, defined_;  ///< defined: those of definitions
   bool good_ = true;
 };
 

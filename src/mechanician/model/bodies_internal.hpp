@@ -249,6 +249,7 @@ class Layer {
   };
   void put_statements();
   void put_scales(Span span);
+  void masses_as_energy(Span span);
   // bodies_view.cpp: what is drawn of bodies, beside what the file draws
   void draw();
   bool drawn_by_file(const std::string& name) const;

@@ -103,6 +103,14 @@ void Layer::write_spring(const TomlMember& field) {
                               : std::optional(norm(two.at + two.R * q->local - one.at - one.R * p->local));
     if (!k || !natural) return;
     closes = natural->is_zero();
+    // A spring without a length has no direction; said here, since its energy is one of a sum later.
+    const TomlMember* start = root_.find("start");
+    const bool begins_there = !start || !(start->value.find("assemble") || start->value.find("from"));
+    if (!closes && begins_there && norm(two.at + two.R * q->local - one.at - one.R * p->local).value == 0.0)
+      return report(field,
+                    fmt::format("the spring {} has no length at the start, and no direction in which it could push",
+                                mechanician::quoted(name)),
+                    "begin with its ends apart, or give free = 0");
     define(name + ".potential", 0.5 * *k * (natural->is_zero() ? squared : square(length - *natural)), span);
     potential_.push_back(name + ".potential");
     tension = tension + *k * (length - *natural);

@@ -7,7 +7,9 @@
 #include <functional>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/family_name.hpp"
 #include "mechanician/expression/lexer.hpp"
+#include "mechanician/expression/print.hpp"
 #include "mechanician/model/bodies_internal.hpp"
 
 namespace mechanician::bodies {
@@ -135,6 +137,44 @@ void Layer::put_scales(Span span) {
     }
 }
 
+/// mass = { s = 6 } of own coordinates, beside bodies that have a kinetic energy: 6/2 s'².
+void Layer::masses_as_energy(Span span) {
+  TomlValue& dynamics = table_of(root_, "dynamics", span);
+  const auto mass =
+      std::find_if(dynamics.members.begin(), dynamics.members.end(), [](const auto& m) { return m.name == "mass"; });
+  if (mass == dynamics.members.end()) return;
+  constexpr const char* instead = "give the kinetic energy of own coordinates beside bodies: kinetic = \"6/2*s'^2\"";
+  if (mass->value.type != TomlValue::Type::table)
+    return report(*mass, "beside bodies there is no mass matrix of all coordinates", instead);
+  std::string text;
+  for (const TomlMember& m : mass->value.members) {
+    const TomlMember *range = m.value.find("for"), *own = m.value.find("value");
+    const TomlValue& value = range && own ? own->value : m.value;
+    const bool number = value.type == TomlValue::Type::number;
+    // Where a mass depends on where things are, its matrix alone leaves out what a kinetic energy has.
+    bool varies = !number && value.type != TomlValue::Type::string;
+    each_name(value.text, [&](const std::string& name) {
+      for (const char* section : {"define", "states", "tables"})
+        if (const TomlMember* found = root_.find(section); found && found->value.find(name)) varies = true;
+      if (const TomlMember* found = root_.find("coordinates"))
+        for (const TomlValue& item : found->value.items) varies |= family_of(item.text) == family_of(name);
+      varies |= name == "t";
+    });
+    if (varies) {
+      report(m.value, fmt::format("the mass of {} is not made of parameters alone", mechanician::quoted(m.name)),
+             instead);
+      continue;
+    }
+    const std::string term = fmt::format("({})/2*{}'^2", number ? number_text(value.number) : value.text, m.name);
+    text += (text.empty() ? "" : " + ") + (range ? fmt::format("sum({}, {})", range->value.text, term) : term);
+  }
+  const Span at{mass->value.begin, mass->value.end};
+  dynamics.members.erase(mass);
+  if (text.empty()) return;
+  table_of(root_, "define", span).members.push_back({"world.mass", at.begin, at.end, text_value(text, at)});
+  kinetic_.push_back("world.mass");
+}
+
 void Layer::put_statements() {
   const TomlMember* section = nullptr;
   for (const char* name : {"world", "bodies", "joints", "points", "forces"})
@@ -222,7 +262,7 @@ void Layer::put_statements() {
                          : dot == std::string::npos || plain.contains(s.name.substr(0, dot))
                              ? nullptr
                              : unit_of(s.name.substr(dot + 1));
-      if (unit && s.name.find('[') == std::string::npos)
+      if (unit && family_of(s.name) == s.name)
         table_of(root_, "units", span).members.push_back({s.name, s.span.begin, s.span.end, text_value(unit, s.span)});
     };
     for (const Statement& c : coordinates_) add(c);
@@ -249,6 +289,7 @@ void Layer::put_statements() {
       }
     table_of(table_of(root_, "dynamics", span), key, span) = text_value(text, at);
   };
+  if (!kinetic_.empty()) masses_as_energy(span);
   sum("kinetic", kinetic_);
   sum("potential", potential_);
   for (auto& [name, f] : forces_) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mechanician/expression/family_name.hpp"
 #include "mechanician/expression/rewrite.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/model/expand_internal.hpp"
@@ -152,7 +153,7 @@ std::span<const Expr> Expander::run(Program& program, std::span<const double> at
 Expr Expander::member_of(const MemberSymbol& member, SymbolKind kind, std::span<const double> at) {
   if ((kind_bit(kind) & forces_of_rows) != 0) {
     const std::string& name = member.symbol.symbol().name;
-    return make_symbol(kind, member_text(std::string_view(name).substr(0, name.find('[')), at));
+    return make_symbol(kind, member_text(family_of(name), at));
   }
   const auto family = static_cast<std::size_t>(member.family);
   const bool of_list = kind == SymbolKind::parameter;
@@ -467,7 +468,7 @@ void Expander::add_control_settings() {
   for (const Named& p : stated.nominal) control.nominal.push_back({p.name, plain(p.value), p.place});
   // What is said of single members comes before what is said of all.
   for (Actuator& a : model_.actuators)
-    for (const std::string& key : {a.name.substr(0, a.name.find('[')), a.name})
+    for (const std::string& key : {std::string(family_of(a.name)), a.name})
       if (const auto found = stated_.control_cost.find(key); found != stated_.control_cost.end())
         a.cost = plain(found->second);
 }

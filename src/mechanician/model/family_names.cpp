@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/family_name.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/rewrite.hpp"
 #include "mechanician/model/index_values.hpp"
@@ -364,7 +365,7 @@ std::vector<Expr> NameTable::rewrite(std::span<const Expr> fs, std::span<const R
         shown += (shown.empty() ? "" : ",") + to_text(index);
       }
       const std::string& old = before.symbol.symbol().name;
-      const std::string name = fmt::format("{}[{}]", old.substr(0, old.find('[')), shown);
+      const std::string name = fmt::format("{}[{}]", family_of(old), shown);
       after.symbol = make_symbol(before.symbol.symbol().kind, name);
       const bool of_row = (kind_bit(s.symbol().kind) & forces_of_rows) != 0;
       (of_row ? model_.rows : model_.members).emplace(name, std::move(after));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/family_name.hpp"
 #include "mechanician/expression/lexer.hpp"
 #include "mechanician/model/bodies.hpp"
 #include "mechanician/model/dependency_order.hpp"
@@ -23,7 +24,6 @@ namespace {
 
 /// Has an index, as in "x[1..N]"; one between parts of a name, leg[2].knee, belongs to the name.
 bool is_family(std::string_view name) { return name.find('[') != std::string_view::npos && !is_name(name); }
-std::string_view family_of(std::string_view name) { return is_family(name) ? name.substr(0, name.find('[')) : name; }
 
 /// Sections whose names stand for forces.
 constexpr std::array row_sections{std::pair("constraints", ForceName::Of::constraint),
@@ -50,7 +50,7 @@ ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Pro
   // A name may be defined where the file could not be read.
   names_.is_excused = [this](std::string_view name) {
     if (unreadable_.covers("coordinates")) return true;
-    const std::string family(name.substr(0, name.find('[')));
+    const std::string family(family_of(name));
     for (const char* section :
          {"parameters.", "inputs.", "states.", "modes.", "define.", "unknown.", "vectors.", "tables."})
       if (unreadable_.covers(section + std::string(name)) || unreadable_.covers(section + family)) return true;
@@ -58,7 +58,7 @@ ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Pro
   };
   names_.is_constraint_excused = [this](std::string_view name) {
     return unreadable_.covers("constraints." + std::string(name)) ||
-           unreadable_.covers("constraints." + std::string(name.substr(0, name.find('['))));
+           unreadable_.covers("constraints." + std::string(family_of(name)));
   };
   names_.wants_hints = [this] { return !fields_.is_full(); };
   names_.report = [this](const Problem& p) { fields_.report(p.place, p.message, p.hint); };
@@ -248,7 +248,7 @@ void ModelReader::declare_names() {
     }
   if (const TomlValue* table = section("states"))
     for (const TomlMember& m : table->members) {
-      if (m.name.find('[') == std::string::npos)
+      if (!is_family(m.name))
         names_.add(m.name, NameKind::state, coordinate(m.name));
       else
         names_.add_family(std::string(parse_name(m.name).name), {.kind = NameKind::state, .bounds = {}});

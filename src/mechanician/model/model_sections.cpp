@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/family_name.hpp"
 #include "mechanician/model/index_values.hpp"
 #include "mechanician/model/model_reader.hpp"
 #include "mechanician/model/validate.hpp"
@@ -132,11 +133,11 @@ void ModelReader::read_by_coordinate(const TomlMember& field, const std::string&
     if (is_number_of_coordinate(kind))
       take_unit(*value, coordinate, kind == TermKind::velocity ? 1 : 0, term.body);
     else if (const Measure* q =
-                 kind == TermKind::force ? names_.find_measure(coordinate.substr(0, coordinate.find('['))) : nullptr)
+                 kind == TermKind::force ? names_.find_measure(std::string(family_of(coordinate))) : nullptr)
       expect_energy(*value, product(fields_.measure, *q, 1.0), "a force times its coordinate");
     term.place = fields_.place_of(*value), term.key = fields_.place_of(m);
     if (is_number_of_coordinate(kind))
-      model_.places.emplace(indices->empty() ? at : at.substr(0, at.find('[')), term.place);
+      model_.places.emplace(indices->empty() ? at : std::string(family_of(at)), term.place);
     model_.terms.push_back(std::move(term));
   }
 }
@@ -337,9 +338,13 @@ void ModelReader::read_event(const TomlMember& field) {
   const std::string path = "events." + field.name;
   const TomlValue* table = fields_.table(field, mechanician::quoted(path));
   if (!table) return;
-  model_.places[path] = fields_.place_of(field);
+  // snap = { for = … } and "snap[i]" = { for = … } are the same.
+  const ParsedName name = parse_name(field.name);
+  const bool indexed = name.indexed && is_name(name.name);
+  model_.places[indexed ? "events." + name.name : path] = fields_.place_of(field);
   const auto indices = indices_of(*table);
-  if (!indices) return fail(path);
+  const auto label = indices && indexed ? label_of(field, name) : std::nullopt;
+  if (!indices || (indexed && !label)) return fail(path);
   fields_.check_keys(*table, {"when", "direction", "do", "for"},
                      fmt::format("in the event {}", mechanician::quoted(field.name)));
   const auto choose = [&](const char* key, std::initializer_list<std::string_view> choices) -> std::size_t {
@@ -369,8 +374,9 @@ void ModelReader::read_event(const TomlMember& field) {
   }
   const auto f = expression(when->value, path, Words::forces, *indices);
   if (!f) return;
-  event.when.name = field.name;
-  for (const TermIndex& index : *indices) event.when.label.push_back(index.symbol);
+  event.when.name = indexed ? name.name : field.name;
+  if (indexed) event.when.label = *label;
+  for (std::size_t k = 0; !indexed && k < indices->size(); ++k) event.when.label.push_back((*indices)[k].symbol);
   event.when.term.kind = TermKind::quantity, event.when.term.indices = *indices;
   event.when.term.body = *f, event.when.term.place = fields_.place_of(when->value);
   model_.events.push_back(std::move(event));

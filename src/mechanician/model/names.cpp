@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/family_name.hpp"
 #include "mechanician/expression/force_names.hpp"
 #include "mechanician/model/source_map.hpp"
 
@@ -161,14 +162,14 @@ Measure NameTable::measure(std::string_view name, int primes) const {
   if (name == "t") return measure_of_time();
   std::string base(name);
   if (component(name)) base.resize(base.rfind('.'));
-  base.resize(std::min(base.find('['), base.size()));
+  base.resize(family_of(base).size());
   const Measure* known = find_measure(base);
   return known ? rate(*known, primes) : Measure{};
 }
 
 ParseProblem NameTable::explain(std::string_view name, int primes, Words words) const {
   const std::string primed = std::string(name) + std::string(static_cast<std::size_t>(std::min(primes, 9)), '\'');
-  const std::string family(name.substr(0, name.find('[')));
+  const std::string family(family_of(name));
   const Entry* e = entry(name);
   std::optional<NameKind> kind = e ? std::optional(e->kind) : std::nullopt;
   if (name.ends_with(']') && families_.contains(family)) kind = families_.at(family).kind;
@@ -232,7 +233,7 @@ std::optional<Expr> NameTable::find_reaction(std::string_view function, std::str
     return std::nullopt;
   }
   const auto& known = rows_of_[static_cast<std::size_t>(force->of())].set;
-  if (known.contains(key) || (model_.rows.contains(key) && known.contains(key.substr(0, key.find('[')))))
+  if (known.contains(key) || (model_.rows.contains(key) && known.contains(std::string(family_of(key)))))
     return make_symbol(force->kind, key);
   return std::nullopt;
 }
@@ -293,9 +294,16 @@ std::optional<NamedFunction> NameTable::find_function_of(std::string_view name, 
   if (found == tables_.end() || !found->second) return std::nullopt;
   const Table& table = *found->second;
   if (primes > 0 && (table.num_arguments() > 1 || primes > table.degree())) return std::nullopt;
-  return NamedFunction{table.num_arguments(), [table, primes](std::span<const Expr> x) {
-                         return x.size() == 1 ? table(x[0], primes) : table(x[0], x[1]);
-                       }};
+  NamedFunction function{table.num_arguments(), [table, primes](std::span<const Expr> x) {
+                           return x.size() == 1 ? table(x[0], primes) : table(x[0], x[1]);
+                         }};
+  if (const auto given = table_measures_.find(name); given != table_measures_.end()) {
+    function.arguments = given->second;
+    function.value = function.arguments.back();
+    function.arguments.pop_back();
+    for (int k = 0; k < primes; ++k) function.value = product(function.value, function.arguments[0], -1.0);
+  }
+  return function;
 }
 
 std::optional<ParseProblem> NameTable::explain_function(std::string_view name, int primes) const {

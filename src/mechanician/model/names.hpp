@@ -72,6 +72,10 @@ class NameTable {
   /// itself without a value.
   void add_table(const std::string& name, std::optional<Table> table) { tables_.emplace(name, std::move(table)); }
   void set_table(const std::string& name, Table table) { tables_.at(name) = std::move(table); }
+  /// In which units a table is given, by column: its arguments, then its value.
+  void set_table_units(const std::string& name, std::vector<Measure> measures) {
+    table_measures_[name] = std::move(measures);
+  }
 
   /// Things of one name with an index.
   struct Family {
@@ -199,6 +203,7 @@ class NameTable {
   };
   std::array<RowNames, 4> rows_of_;  ///< by ForceName::Of; coordinates are elsewhere
   std::map<std::string, std::optional<Table>, std::less<>> tables_;
+  std::map<std::string, std::vector<Measure>, std::less<>> table_measures_;
 
   std::shared_ptr<const std::vector<TermIndex>> domain_ = std::make_shared<const std::vector<TermIndex>>();
   std::size_t base_ = 0;  ///< where the text that is read begins in the whole

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/family_name.hpp"
 #include "mechanician/expression/lexer.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/model/csv_column.hpp"
@@ -164,7 +165,7 @@ void ModelReader::open_inputs() {
   const std::size_t begin = inputs->begin, end = inputs->end;  // sections that are added move it
   std::vector<TomlMember> opened;
   for (const TomlMember& m : inputs->value.members)
-    if (m.value.type == TomlValue::Type::string && !is_number_input(m) && m.name.find('[') == std::string::npos)
+    if (m.value.type == TomlValue::Type::string && !is_number_input(m) && family_of(m.name) == m.name)
       opened.push_back(m);
   const auto section = [&](const char* name) -> std::vector<TomlMember>& {
     for (TomlMember& m : root_.members)

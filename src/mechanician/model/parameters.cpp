@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/family_name.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
@@ -57,7 +58,7 @@ ConstantEvaluation evaluate_constant(const Expr& f, const ParameterIndex& index,
 
 double in_si(const std::map<std::string, UnitOf>& units, std::string_view name, double value) {
   if (units.empty()) return value;
-  const auto unit = units.find(std::string(name.substr(0, std::min(name.find('['), name.find('\'')))));
+  const auto unit = units.find(std::string(family_of(name.substr(0, name.find('\'')))));
   return unit == units.end() ? value : value * unit->second.factor;
 }
 

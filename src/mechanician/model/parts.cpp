@@ -10,9 +10,11 @@
 #include "mechanician/base/read_file.hpp"
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/lexer.hpp"
+#include "mechanician/expression/units.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/inside_folder.hpp"
 #include "mechanician/model/read_model.hpp"
+#include "mechanician/model/source_map.hpp"
 #include "mechanician/model/urdf.hpp"
 
 namespace mechanician {
@@ -22,10 +24,10 @@ namespace {
 constexpr int deepest = 8;
 
 /// Sections whose members have names of their own.
-constexpr const char* named_sections[] = {"parameters", "define",   "unknown",    "constraints", "control",
-                                          "bodies",     "points",   "directions", "joints",      "springs",
-                                          "forces",     "contacts", "events",     "outputs",     "states",
-                                          "inputs",     "tables",   "modes",      "vectors",     "summary"};
+constexpr const char* named_sections[] = {"parameters", "define",     "unknown", "constraints", "control", "bodies",
+                                          "points",     "directions", "joints",  "springs",     "forces",  "contacts",
+                                          "events",     "outputs",    "states",  "inputs",      "tables",  "modes",
+                                          "vectors",    "summary",    "units"};
 
 bool is_named_section(const std::string& name) {
   return std::find(std::begin(named_sections), std::end(named_sections), name) != std::end(named_sections);
@@ -55,6 +57,22 @@ void move_meshes(TomlValue& tree, const std::string& folder) {
     }
 }
 
+bool has_names(const std::string& text) {
+  Lexer lexer(text);
+  for (Token token = lexer.next(); token.kind != TokenKind::end; token = lexer.next())
+    if (token.kind == TokenKind::name || token.kind == TokenKind::error) return true;
+  return false;
+}
+
+/// What is set is read as if it stood in the part: a number is in the unit that the part gives its parameter, what is made of names is in SI.
+double factor_of(const std::string& text, const TomlMember& set) {
+  if (set.value.type != TomlValue::Type::string || !has_names(set.value.text)) return 1.0;
+  const TomlDocument part = parse_toml(SourceMap(text));
+  const TomlMember *units = part.root.find("units"), *unit = units ? units->value.find(set.name) : nullptr;
+  const ParsedUnit parsed = unit ? parse_unit(unit->value.text) : ParsedUnit();
+  return parsed.unit ? parsed.unit->factor : 1.0;
+}
+
 std::string with_names(const std::string& text, const std::function<std::string(const std::string&)>& renamed) {
   std::string out;
   std::size_t done = 0;
@@ -80,7 +98,7 @@ class Prefixing {
     for (const TomlMember& m : root.members) {
       if (m.name == "coordinates")
         for (const TomlValue& item : m.value.items) note(item.text);
-      if (is_named_section(m.name))
+      if (is_named_section(m.name) && m.name != "units")
         for (const TomlMember& k : m.value.members) note(k.name);
       if (m.name == "view")
         if (const TomlMember* points = m.value.find("points"))
@@ -106,7 +124,8 @@ class Prefixing {
     }
     for (TomlMember& m : value.members) {
       m.begin = begin_, m.end = end_;
-      apply(m.value, m.name, names && m.name != "tables");  // tables have columns of files
+      // Tables have columns of files, and the m of a unit is no mass.
+      apply(m.value, m.name, names && m.name != "tables" && m.name != "units");
     }
     for (TomlValue& item : value.items) apply(item, key, names);
   }
@@ -220,7 +239,7 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
     if (set)
       for (const TomlMember& m : set->value.members) {
         const auto x = evaluate(m.value, "parts." + part.name + ".set");
-        if (x) values.emplace(m.name, *x);
+        if (x) values.emplace(m.name, *x / factor_of(text, m));
         good = good && x;
       }
     if (!good) continue;
@@ -301,9 +320,6 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
                     "there is one world: let the file of the part say the same, or nothing");
           }
         }
-      } else if (m.name == "units") {
-        wrong(part, fmt::format("the part {} has a section [units]", shown),
-              "its numbers are read as they are: leave it out");
       } else if (m.name == "measured") {
         wrong(part, fmt::format("the part {} has a section [measured]", shown),
               "it stands in the file that uses the part");

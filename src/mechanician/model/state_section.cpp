@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/family_name.hpp"
 #include "mechanician/model/index_values.hpp"
 #include "mechanician/model/model_reader.hpp"
 
@@ -117,7 +118,7 @@ void ModelReader::declare_state_family(const std::string& name, const std::vecto
 
 void ModelReader::read_state(const TomlMember& field) {
   const std::string path = "states." + field.name;
-  const std::string family = field.name.substr(0, field.name.find('['));
+  const std::string family(family_of(field.name));
   model_.places.emplace("states." + family, fields_.place_of(field));
   if (field.value.type != TomlValue::Type::table || unreadable_.covers(path) || unreadable_.covers("states." + family))
     return;

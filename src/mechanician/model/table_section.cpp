@@ -105,7 +105,7 @@ void ModelReader::read_table(const TomlMember& field) {
     wrong(field, fmt::format("{} cannot be the name of a table", mechanician::quoted(field.name)),
           fmt::format("{} is part of the language", field.name));
   const std::size_t before = fields_.problems.size();
-  fields_.check_keys(given, {"file", "points", "argument", "arguments", "value", "interpolation", "outside"},
+  fields_.check_keys(given, {"file", "points", "argument", "arguments", "value", "interpolation", "outside", "units"},
                      fmt::format("in {}", shown));
   good = good && fields_.problems.size() == before;
 
@@ -153,6 +153,24 @@ void ModelReader::read_table(const TomlMember& field) {
     if (read.empty()) wrong(m->value, fmt::format("`{}` has no names", key));
     return read;
   };
+  // [m, mm]: in which units the columns are, arguments first.
+  std::vector<Unit> units;
+  if (const TomlMember* m = given.find("units")) {
+    if (m->value.type != TomlValue::Type::array) {
+      wrong(m->value, fmt::format("`units` is a list of units, not {}", in_words(m->value.type)),
+            "one for each argument, then one for each value: units = [\"s\", \"m/s^2\"]");
+      return fail(path);
+    }
+    for (const TomlValue& item : m->value.items) {
+      const ParsedUnit parsed = item.type == TomlValue::Type::string ? parse_unit(item.text) : ParsedUnit();
+      if (item.type != TomlValue::Type::string)
+        wrong(item, fmt::format("a unit stands in quotation marks; this is {}", in_words(item.type)));
+      else if (!parsed.unit)
+        wrong(item, parsed.problem, parsed.hint);
+      if (parsed.unit) units.push_back(*parsed.unit);
+    }
+    if (!good) return fail(path);
+  }
   const TomlMember *file = given.find("file"), *points = given.find("points"), *argument = given.find("argument"),
                    *arguments = given.find("arguments"), *value = given.find("value");
   Rows rows;
@@ -255,6 +273,19 @@ void ModelReader::read_table(const TomlMember& field) {
     }
   }
 
+  if (const TomlMember* m = given.find("units")) {
+    if (units.size() != rows.columns.size()) {
+      wrong(m->value,
+            fmt::format("`units` has {} for {}", count_noun(units.size(), "unit"),
+                        count_noun(rows.columns.size(), "column")),
+            "one for each argument, then one for each value: units = [\"s\", \"m/s^2\"]");
+      return fail(path);
+    }
+    for (std::size_t k = 0; k < units.size(); ++k)
+      if (units[k].factor != 1.0)
+        for (double& x : rows.columns[k]) x *= units[k].factor;
+  }
+
   TableData shape{.name = field.name,
                   .arguments = {},
                   .values = {},
@@ -286,10 +317,16 @@ void ModelReader::read_table(const TomlMember& field) {
       p.point&& grid.row.empty() ? report_row(*p.point, p.message, p.hint) : report_all(p.message, p.hint);
     if (!problems.empty()) return fail(path);
     model_.tables.emplace_back(std::move(data));
+    const std::string& name = rows.named ? field.name + "." + rows.values[v] : field.name;
     if (!rows.named)
-      names_.set_table(field.name, model_.tables.back());
+      names_.set_table(name, model_.tables.back());
     else
-      names_.add_table(field.name + "." + rows.values[v], model_.tables.back());
+      names_.add_table(name, model_.tables.back());
+    if (units.empty()) continue;
+    std::vector<Measure> measures;
+    for (std::size_t k = 0; k < rows.arguments.size(); ++k) measures.push_back(measure_of_unit(units[k]));
+    measures.push_back(measure_of_unit(units[rows.arguments.size() + v]));
+    names_.set_table_units(name, std::move(measures));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/family_name.hpp"
 #include "mechanician/model/model_reader.hpp"
 
 namespace mechanician {
@@ -41,7 +42,7 @@ void ModelReader::check_units() {
 }
 
 const UnitOf* ModelReader::unit_of(std::string_view name) const {
-  const auto found = model_.units.find(std::string(name.substr(0, name.find('['))));
+  const auto found = model_.units.find(std::string(family_of(name)));
   return found == model_.units.end() ? nullptr : &found->second;
 }
 
@@ -53,7 +54,7 @@ void ModelReader::expect_measure(const TomlValue& value, const Measure& wanted) 
 
 void ModelReader::take_unit(const TomlValue& value, const std::string& name, int over, Expr& f) {
   if (!names_.units) return;
-  const std::string base = name.substr(0, name.find('['));
+  const std::string base(family_of(name));
   const Measure* known = names_.find_measure(base);
   if (!known) return;
   if (f.kinds() == 0) {

@@ -3,7 +3,9 @@
 
 #include <random>
 
+#include "mechanician/expression/tape.hpp"
 #include "mechanician/model/family_model.hpp"
+#include "mechanician/model/parameters.hpp"
 #include "mechanician/model/read_model.hpp"
 
 namespace mechanician {
@@ -49,6 +51,64 @@ scale = { x = 2 }
   EXPECT_DOUBLE_EQ(start.scale[0], 0.02);
   EXPECT_DOUBLE_EQ(*read_family_model_text(text, "a.toml", {{"L", 100}}).find_parameter("half"), 0.05);
   EXPECT_DOUBLE_EQ(evaluate_parameters(whole, {{"L", 100}, {"m[1]", 5}}).values[0], 0.1);
+}
+
+TEST(ModelUnits, tables_are_in_units_of_their_own) {
+  const auto read = [](const std::string& force, const std::string& units) {
+    return read_model_text(fmt::format(R"toml(
+coordinates = ["x"]
+[parameters]
+v = 36
+m = 2
+c = 3
+[units]
+v = "km/h"
+m = "kg"
+c = "N/m"
+x = "mm"
+[tables.road]
+points = [[0, 0], [10, 50], [20, 0]]
+{}
+[tables.map]
+arguments = ["x", "y"]
+points = [[0, 0, 1], [0, 4, 2], [100, 0, 3], [100, 4, 5]]
+units = ["%", "kN", "N"]
+[dynamics]
+kinetic = "m/2*x'^2"
+force = {{ x = "{}" }}
+)toml",
+                                       units, force),
+                           "a.toml");
+  };
+  const auto value = [](const Model& model, double t) {
+    std::vector<Expr> inputs{time_symbol(), coordinate("x")};
+    std::vector<double> values{t, 0.05};
+    const ParameterValues parameters = evaluate_parameters(model);
+    for (std::size_t i = 0; i < model.parameters.size(); ++i)
+      inputs.push_back(model.parameters[i].symbol()), values.push_back(parameters.values[i]);
+    const Expr f = model.forces.at(0).value;
+    return Tape(std::span(&f, 1), inputs)(std::span<const double>(values)).front();
+  };
+  const auto problems = [&](const std::string& force, const std::string& units) {
+    try {
+      read(force, units);
+    } catch (const ModelError& error) {
+      return error.problems().front().message;
+    }
+    return std::string();
+  };
+  const std::string units = "units = [\"m\", \"mm\"]";
+  // 36 km/h for 0.3 s is 3 m, where the road is 15 mm high and rises by 5 mm a metre.
+  EXPECT_NEAR(value(read("c*road(v*t)", units), 0.3), 3 * 0.015, 1e-15);
+  EXPECT_NEAR(value(read("c*road'(v*t)*x", units), 0.3), 3 * 0.005 * 0.05, 1e-15);
+  EXPECT_NEAR(value(read("map(0.5, c*x*10000)", units), 0.3), 0.5 * (1 + 0.375) + 0.5 * (3 + 0.75), 1e-12);
+  // Without units a table is of anything, and anything.
+  EXPECT_NEAR(value(read("c*road(v*t)", ""), 0.3), 3 * 15.0, 1e-12);
+  EXPECT_EQ(problems("c*road(v*t) + c*x", units), "");
+  EXPECT_EQ(problems("c*road(m)", units), "`road` is of m, and this is in kg");
+  EXPECT_NE(problems("c*x + road(v*t)", units), "");   // a length is no force
+  EXPECT_NE(problems("c*x + c*road'(x)", units), "");  // nor is a slope times a stiffness
+  EXPECT_NE(problems("map(x, c*x)", units), "");
 }
 
 TEST(ModelUnits, a_model_in_any_units_is_the_model_in_si) {

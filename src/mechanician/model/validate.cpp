@@ -11,6 +11,7 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/degree.hpp"
+#include "mechanician/expression/family_name.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/model/names.hpp"
@@ -501,8 +502,8 @@ class Validator {
   /// Where not all members are there, one of the family will do: which there are was asked when the text was read.
   bool has_row(const std::unordered_set<std::string>& rows, const std::string& name) const {
     if (rows.contains(name)) return true;
-    const std::size_t open = name.find('[');
-    return !whole_ && open != std::string::npos && std::any_of(rows.begin(), rows.end(), [&](const std::string& row) {
+    const std::size_t open = family_of(name).size();
+    return !whole_ && open < name.size() && std::any_of(rows.begin(), rows.end(), [&](const std::string& row) {
       return row.compare(0, open + 1, name, 0, open + 1) == 0;
     });
   }

@@ -21,6 +21,7 @@
 
 #include "mechanician/base/diagnostic.hpp"
 #include "mechanician/equations/equations.hpp"
+#include "mechanician/expression/family_name.hpp"
 #include "mechanician/expression/interval.hpp"
 #include "mechanician/expression/variation.hpp"
 #include "mechanician/instant/system.hpp"
@@ -230,7 +231,7 @@ std::vector<int> families_of(const std::vector<StateRow>& states, NameOf&& name_
   std::vector<int> numbers;
   for (const StateRow& z : states) {
     const std::string name = name_of(z.coordinate);
-    numbers.push_back(known.emplace(name.substr(0, name.find('[')), static_cast<int>(known.size())).first->second);
+    numbers.push_back(known.emplace(std::string(family_of(name)), static_cast<int>(known.size())).first->second);
   }
   return numbers;
 }

@@ -75,6 +75,8 @@ class SmoothMotion : public MotionSteps {
   std::vector<std::string> doubts;  ///< why the certificate does not hold, apart from the numbers
   int guard = -1;                   ///< that ended the phase, by Dynamics::calc_guards
   bool may_not_go_on = false;       ///< the phase ended because of Phase::may_go_on
+  double beyond = 0.0;              ///< it ended on a switch: so much later the state is beyond; 0: it did not
+  bool broken = false;              ///< because constraints jump there
   State end_state() const override;
   double next_step() const { return h_; }
   const Dynamics& dynamics() const { return dynamics_; }

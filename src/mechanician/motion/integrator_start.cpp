@@ -233,9 +233,11 @@ void SmoothMotion::begin() {
     dynamics_.size_forces(t, y.data());
   }
   if (!find_rank() || refusal) return;
+  if (guards_.any() && !start_singular_ && switches_.is_start_broken())
+    broken = true, beyond = switches_.beyond();
   if (!start_singular_ && !phase_.ready) {
     if (!dynamics_.choose_rows(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
-    const auto moved = dynamics_.project(t, y.data());
+    const auto moved = broken ? Dynamics::Projected{.ok = true} : dynamics_.project(t, y.data());
     if (!moved.ok) return refuse(StopReason::projection, "the start could not be brought onto the constraints");
     dynamics_.sizes.see(y.data());
     if (!phase_.sizes && (moved.moved_q > 1e-13 || moved.moved_qd > 1e-13))
@@ -270,6 +272,13 @@ void SmoothMotion::begin() {
     notes.push_back("control is sampled: steps end at its samples, by dop853");
   else if (options.method == Method::bdf)
     begin_implicit();
+  // Contacts were decided upon with the sides that the numbers are on at the start itself.
+  if (!broken && guards_.begin_negative() && !start_singular_) {
+    beyond = switches_.find_start_beyond();
+    if (beyond == 0.0)
+      doubts.push_back(fmt::format("from t = {} on a contact pulls, or rubs more than it can", short_number(t)));
+  }
+  if (beyond > 0.0) finish(StopReason::callback);
 }
 
 /// Forces that outputs and events use, and that are not determined: columns of results have the least ones too.

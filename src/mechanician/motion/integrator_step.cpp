@@ -56,13 +56,13 @@ void SmoothMotion::fail_not_finite(double time, const double* y, const std::stri
   const std::vector<double>& rate = step_.implicit ? step_.rk.k[12] : step_.rk.k[0];
   for (double tau = eps * std::max(std::abs(t), h_); tau < 1e-9 * std::max(std::abs(t), options.to - start.t);
        tau *= 4.0) {
-    State beyond{t + tau, state.q, state.qd};
-    for (int i = 0; i < n; ++i) beyond.q(i) += tau * rate[i], beyond.qd(i) += tau * rate[n + i];
-    const EquationValues::Verdict there = dynamics_.values().judge(beyond, false);
-    if (unmet(there, beyond.t)) return;
+    State later{t + tau, state.q, state.qd};
+    for (int i = 0; i < n; ++i) later.q(i) += tau * rate[i], later.qd(i) += tau * rate[n + i];
+    const EquationValues::Verdict there = dynamics_.values().judge(later, false);
+    if (unmet(there, later.t)) return;
     if (!there.not_finite.empty())
       return finish(StopReason::not_finite,
-                    fmt::format("at t = {}{}: {}", short_number(beyond.t), at, there.not_finite), there.place);
+                    fmt::format("at t = {}{}: {}", short_number(later.t), at, there.not_finite), there.place);
   }
   if (!poles_.divisor().empty() && bad_.is_near(t, std::max(std::abs(t), options.to - start.t)))
     return finish(StopReason::not_finite,
@@ -99,9 +99,11 @@ SmoothMotion::Attempt SmoothMotion::try_step(double h, const StepPlan& plan) {
   const double speed = std::max(sizes.reach.speed, h * rate_qd), swift = sizes.reach.swiftness(h, rate_qd);
   const double rounding = step_control::velocity_noise(
       h, std::max(rate_qd, step_control::forces_round * sizes.reach.force), dynamics_.condition());
-  const double noise_q = step_control::position_noise(h, rate_q, plan.crossing ? 0.0 : rounding),
-               noise_qd = (plan.crossing ? 0.0 : rounding) +
-                          std::min(h * clock_.calc(view_, h, rate_sample_), 1e3 * tolerance * speed);
+  // What has been at rest has only the speed that it gains in this step.
+  const double gained = std::max(speed, sizes.in_units(step_.rk.y_new.data() + n));
+  const double clock = std::min(h * clock_.calc(view_, h, rate_sample_), 1e3 * tolerance * gained);
+  const double noise_q = step_control::position_noise(h, rate_q, plan.crossing ? 0.0 : rounding) + h * clock,
+               noise_qd = (plan.crossing ? 0.0 : rounding) + clock;
   for (int i = 0; i < count; ++i) {
     const int at = i;
     const double size = std::max(std::abs(step_.rk.y[at]), std::abs(step_.rk.y_new[at]));
@@ -456,7 +458,19 @@ void SmoothMotion::look_inside() {
 bool SmoothMotion::turn_side(int which) {
   if (over) return ++statistics_.switches, true;
   const auto trouble = switches_.turn(which, h_);
+  if (!trouble && switches_.ends_phase()) {
+    switches_.forget_next_sides();
+    beyond = switches_.beyond();
+    finish(StopReason::callback);
+    return false;
+  }
   if (!trouble) return true;
+  // Contacts can begin or end where surfaces break.
+  if (trouble->reason == StopReason::contradiction && guards_.any()) {
+    broken = true, beyond = switches_.beyond();
+    finish(StopReason::callback, trouble->message);
+    return false;
+  }
   if (trouble->reason == StopReason::not_finite)
     fail_not_finite(t, step_.rk.y_new.data(), trouble->message);
   else

@@ -2,13 +2,19 @@
 
 /// What the parts of a motion have come to, phase by phase and stage by stage.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <string>
 
 #include "mechanician/motion/energy_ledger.hpp"
 #include "mechanician/motion/motion_record.hpp"
 
 namespace mechanician {
+
+inline double total(const Works& works) { return works.given + works.ideal + works.nonideal + works.control; }
 
 struct MotionSums {
   Works works;
@@ -32,11 +38,19 @@ struct MotionSums {
     c.measured_residual = measured_residual;
     c.kinetic_start = ledger.kinetic_start(), c.kinetic_end = last.kinetic_end;
     c.works = works;
-    c.balance = c.kinetic_end - c.kinetic_start - (works.given + works.ideal + works.nonideal + works.control);
+    c.balance = c.kinetic_end - c.kinetic_start - total(works);
     c.balance_largest = std::max(ledger.largest(), std::abs(c.balance));
     c.balance_allowed = ledger.allowed();
     c.path = last.path;
     return c;
+  }
+
+  /// Why the energy of all parts together, as `whole` has it, is in doubt.
+  std::optional<std::string> find_imbalance(const Certificate& whole) const {
+    if (!ledger.holds()) return ledger.reason();
+    if (whole.balance_largest <= whole.balance_allowed) return {};
+    return fmt::format("between phases of the motion {:.1e} of energy was gained or lost, where {:.1e} are allowed",
+                       std::abs(whole.balance), whole.balance_allowed);
   }
 
   /// For checkpoints.

@@ -23,6 +23,8 @@ constexpr int most_impacts_at_once = 1000;
 constexpr long many_impacts = 5000;
 /// Slips, gap accelerations and slip accelerations below this part of their terms count as zero after an event.
 constexpr double small = 1e-7;
+/// What is held is met to rounding; where it is off by this multiple of what counts as touching, something has jumped.
+constexpr double broken_by = 1e3;
 /// Rebounds that are lower than this multiple of the rounding of the gap or shorter than this one of the clock's are not
 /// followed: of the next ones rounding would make something else.
 constexpr double clear_height = 100.0, clear_flight = 1e5;
@@ -373,6 +375,27 @@ bool PhasedMotion::move_onto(const std::vector<ContactStatus>& statuses, State& 
   return true;
 }
 
+/// Where expressions switch one-sided constraints may jump, but not into what touches them, and others not at all.
+bool PhasedMotion::find_unbroken(const Change& change, const Evaluation& now) {
+  const Sizes& sizes = smooth_->dynamics().sizes;
+  for (const RowResidual& r : calc_residuals(*system, change.state, now)) {
+    const bool position = system->row(r.row).level == Level::position && !r.of_rate;
+    // Against what moves, as the start cannot be: by the way so far, where the place itself may be zero.
+    const std::vector<double>& near = position ? sizes.near_q : sizes.near_qd;
+    const double size = now.values.A.abs_dot(r.row, Eigen::Map<const VectorXd>(near.data(), std::ssize(near)));
+    if (r.scaled <= start_tolerance || std::abs(r.value) <= std::max(start_tolerance, options.tolerance) * size)
+      continue;
+    finish(
+        StopReason::contradiction,
+        fmt::format("{} the constraint `{}` jumps by {} where an expression in it switches: {} would have to change "
+                    "at once",
+                    change.when, system->row_name(r.row), number_text(r.value), position ? "positions" : "velocities"),
+        system->row(r.row).place);
+    return false;
+  }
+  return true;
+}
+
 /// What touches where the phase ends. Nothing where there is none to be found or the motion cannot go on.
 std::vector<Contact> PhasedMotion::find_contacts(const Change& change, const Evaluation& now) {
   const State& state = change.state;
@@ -383,6 +406,7 @@ std::vector<Contact> PhasedMotion::find_contacts(const Change& change, const Eva
     finish(StopReason::not_finite, fmt::format("{}: {}", change.when, not_finite->message()));
     return {};
   }
+  if (change.broken && !find_unbroken(change, now)) return {};
   const std::vector<double>& near = smooth_->dynamics().sizes.near_q;
   const Eigen::Map<const VectorXd> size(near.data(), std::ssize(near));
   for (std::size_t c = 0; c < contacts.size(); ++c) {
@@ -407,7 +431,10 @@ void PhasedMotion::take_from_phase(const Change& change, std::size_t c, Contact&
   const ContactMode& old = change.old[c];
   const bool acted = old.status != ContactStatus::open;
   if (contact.values.one_sided) {
-    if (acted) contact.status = ContactStatus::touching;
+    // Where its surface has broken, or what it is made of has changed, the numbers tell.
+    const bool broken = change.broken || std::abs(contact.rate) > std::max(broken_by * contact.rate_tolerance,
+                                                                           options.tolerance * contact.rate_size);
+    if (acted && !broken) contact.status = ContactStatus::touching;
     if (change.is(c, What::gap)) set_status_by_rate(contact);
     // Velocities are continuous: a constraint on them that is met in a phase is met without a jump.
     if (change.is(c, What::gap) && contact.values.level == Level::velocity) contact.status = ContactStatus::touching;
@@ -592,6 +619,8 @@ bool PhasedMotion::change_phase() {
   measure(state);
   take_held();
   leave_phase();
+  change.broken = smooth_->broken;
+  state.t += smooth_->beyond, state.q += smooth_->beyond * state.qd;
   if (change.why && change.why->what == What::friction_solvable) {
     finish(
         StopReason::not_unique,

@@ -116,9 +116,13 @@ void PhaseGuards::begin() {
   const std::vector<RowFacts>& rows = d.facts().rows;
   gaps_move_ = std::any_of(rows.begin(), rows.end(), [](const RowFacts& row) { return row.level == Level::velocity; });
   const long evaluations = d.evaluations, projections = d.projections;
-  d.calc_guards(view_.motion.t, view_.step.rk.y_new.data(), begin_, {});
-  for (std::size_t i = 0; i < count; ++i)
+  constexpr double clearly = 1e6;
+  begin_negative_ = false;
+  const bool known = d.calc_guards(view_.motion.t, view_.step.rk.y_new.data(), begin_, noise_);
+  for (std::size_t i = 0; i < count; ++i) {
     if (begin_[i] < 0.0) floor_[i] = 4.0 * std::abs(begin_[i]);
+    begin_negative_ |= known && i >= d.num_gaps() && begin_[i] < -clearly * noise_[i] && noise_[i] > 0.0;
+  }
   d.evaluations = evaluations, d.projections = projections;
 }
 

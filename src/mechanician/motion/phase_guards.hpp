@@ -21,6 +21,8 @@ class PhaseGuards {
 
   bool any() const { return view_.dynamics.num_guards() > 0 || may_go_on_; }
   void begin();
+  /// Clearly, where the phase has begun.
+  bool begin_negative() const { return begin_negative_; }
   struct End {
     double t = 0.0;
     int guard = -1;  ///< by Dynamics::calc_guards; −1: the phase may not go on
@@ -45,6 +47,7 @@ class PhaseGuards {
   MotionView view_;
   std::function<bool(const State&)> may_go_on_;
   std::vector<double> begin_, noise_, y_, now_;
+  bool begin_negative_ = false;
   bool gaps_move_ = false;     ///< some depend on velocities
   std::vector<double> floor_;  ///< what rounding leaves below zero where a guard begins there is no end
   std::vector<double> clear_;  ///< 1: has been clearly positive in this phase

@@ -114,6 +114,7 @@ class PhasedMotion : public MotionSteps {
     Eigen::VectorXd qdd = {};            ///< where the phase has ended, if a slip did that
     Eigen::VectorXd qdd_held = {};       ///< if it could not go on
     bool jumped = false, ready = false;  ///< begin_phase()
+    bool broken = false;                 ///< surfaces have: what acted may not touch any longer, or collide
     bool is(std::size_t c, GuardMeaning::What what) const { return why && why->contact == c && why->what == what; }
   };
   /// Impulses below this part of the momentum that their coordinates can have are rounding.
@@ -124,6 +125,7 @@ class PhasedMotion : public MotionSteps {
   bool change_phase();
   void change_generally(Change& change);
   std::vector<Contact> find_contacts(const Change& change, const Evaluation& now);
+  bool find_unbroken(const Change& change, const Evaluation& now);
   void take_from_phase(const Change& change, std::size_t c, Contact& contact);
   void look_ahead(const Change& change, std::vector<Contact>& contacts) const;
   std::optional<Instant> decide_next(const Change& change, const Evaluation& now, std::vector<Contact>& contacts);
@@ -182,6 +184,7 @@ class PhasedMotion : public MotionSteps {
   std::vector<GuardMeaning> meanings_;
   bool change_pending_ = false;
   bool phase_added_ = false;        ///< the sums hold the phase that has just ended
+  double works_then_ = 0.0;         ///< of all so far, where it has
   std::vector<double> settles_at_;  ///< by contact: where its impacts accumulate, if it holds until then; else infinity
   HeldControl held_;                ///< of sampled control
   double sampled_ = -1.0;           ///< the number of the last sample

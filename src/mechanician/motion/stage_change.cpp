@@ -143,12 +143,17 @@ bool StagedMotion::meet_velocities(const Stage& next, const std::vector<std::str
     const Impact impact = calc_impact(stage, state, now, contacts);
     if (not_finite || impact.status != SolveStatus::solved || !impact.trouble.empty()) {
       finish(impact.status == SolveStatus::inconsistent ? StopReason::contradiction : StopReason::not_unique,
-             fmt::format("{}, and no velocities satisfy constraint `{}` and the others: {}", when,
-                         stage.row_name(worst->row), impact.trouble.empty() ? describe(impact.status) : impact.trouble),
-             stage.row(worst->row).place);
+             fmt::format("{}, and no velocities satisfy constraint `{}` and the others: {}", when, stage.row_name(off),
+                         impact.trouble.empty() ? describe(impact.status) : impact.trouble),
+             stage.row(off).place);
       return false;
     }
-    if (round == 0) ++sums_.contacts.impacts;
+    // Rates of states follow what has changed, and nothing strikes.
+    const bool strikes = !stage.row(off).is_rate || std::any_of(residuals.begin(), residuals.end(), [&](const auto& r) {
+      return !stage.row(r.row).is_rate && (r.of_rate || stage.row(r.row).level == Level::velocity) &&
+             r.scaled > no_jump;
+    });
+    if (round == 0 && strikes) ++sums_.contacts.impacts;
     sums_.contacts.impact_lost += impact.energy_lost, sums_.contacts.impact_friction_lost += impact.friction_lost;
     sums_.contacts.surface_work += impact.surface_work;
     const VectorXd before = state.qd, sum = before + impact.qd_after;

@@ -176,7 +176,7 @@ Certificate StagedMotion::certificate() const {
       std::any_of(rough.begin(), rough.end(), [](const ContactRow& k) { return k.has_friction; }))
     c.contacts->friction_lost = sums.friction_lost;
   if (!modes_.empty()) c.mode_work = sums.mode_work;
-  if (!sums.ledger.holds() && c.reasons.empty()) c.reasons.push_back(sums.ledger.reason());
+  if (auto reason = sums.find_imbalance(c); reason && c.reasons.empty()) c.reasons.push_back(std::move(*reason));
   c.holds = c.reasons.empty();
   return c;
 }

@@ -22,6 +22,8 @@ namespace mechanician {
 namespace {
 
 constexpr long many_switches = 200;
+/// Beside the tolerance: so much constraints may jump where something switches, over what is near.
+constexpr double jump_allowed = 1e-9;
 
 }  // namespace
 
@@ -69,6 +71,31 @@ SwitchWatch::SwitchWatch(const MotionView& view)
   }
 }
 
+/// What is not known of the functions, whose values are in g_begin_: rounding of their terms; and near zero what rounding makes of
+/// coordinates, in the size that they have on the way: one that constraints hold at zero is 1e-17 or −1e-17 there.
+void SwitchWatch::calc_noise(double t, const double* y) {
+  Dynamics& d = view_.dynamics;
+  d.calc_switch_noise(t, y, g_noise_);
+  constexpr double near_zero = 1e-8, roundings = 16.0 * std::numeric_limits<double>::epsilon();
+  // Across a jump both sides differ however near they are.
+  const auto counts = [&](std::size_t i) {
+    return std::abs(g_begin_[i]) < near_zero && i < d.num_expression_switches() && !d.switches()[i].is_discontinuous;
+  };
+  bool any = false;
+  for (std::size_t i = 0; i < g_begin_.size() && !any; ++i) any = counts(i);
+  if (!any) return;
+  const auto n = static_cast<std::size_t>(d.n());
+  std::vector<Interval> box(2 * n), g(g_begin_.size());
+  for (std::size_t i = 0; i < 2 * n; ++i) {
+    const double known = roundings * d.sizes.of_known(i, y[i]);
+    box[i] = {y[i] - known, y[i] + known};
+  }
+  if (!d.bound_switches({Interval(t), box.data(), box.data() + n}, g)) return;
+  for (std::size_t i = 0; i < g.size(); ++i)
+    if (counts(i) && std::isfinite(g[i].high - g[i].low))
+      g_noise_[i] = std::max(g_noise_[i], 0.5 * (g[i].high - g[i].low));
+}
+
 /// The side that the motion comes to from a start on switch i with a side of it; 0: none.
 double SwitchWatch::calc_ahead(std::size_t i, double side) {
   Dynamics& d = view_.dynamics;
@@ -108,7 +135,7 @@ std::optional<Stop> SwitchWatch::set_first_sides() {
     d.settle_control(t, y);
     d.calc_switches(t, y, g_begin_);
   }
-  d.calc_switch_noise(t, y, g_noise_);
+  calc_noise(t, y);
   // On a switching surface the motion itself decides: by its accelerations, or looked at a little ahead on either side.
   if (auto stop = settle_first_surfaces()) return stop;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -166,9 +193,9 @@ std::optional<Root> SwitchWatch::find_first() {
   Dynamics& d = view_.dynamics;
   const auto& held = d.sides();
   step.state_at(step.t, y_.data(), nullptr);
-  d.calc_switch_noise(step.t, y_.data(), g_noise_);
   // The side that is held is the side that the function is on, whatever rounding says at the begin.
   d.calc_switches(step.t, y_.data(), g_begin_);
+  calc_noise(step.t, y_.data());
   for (std::size_t i = 0; i < held.size(); ++i) {
     g_begin_[i] = std::copysign(std::max(std::abs(g_begin_[i]), std::numeric_limits<double>::min()), held[i]);
     g_noise_[i] = std::max(g_noise_[i], landing_floor_[i]);
@@ -410,7 +437,7 @@ std::optional<Stop> SwitchWatch::meet_constraints(int which) {
   double missed = 0.0, speed = 1.0;
   if (d.calc_switches(t, rk.y_new.data(), g_begin_)) missed = std::abs(g_begin_[which]);
   for (int k = 0; k < d.n(); ++k) speed = std::max(speed, std::abs(rk.y_new[d.n() + k]));
-  const double most = 1e-9 + view_.motion.options.tolerance + 10.0 * missed * speed;
+  const double most = jump_allowed + view_.motion.options.tolerance + 10.0 * missed * speed;
   const std::string& text = d.switches()[which].text;
   if (!jump.ok || jump.moved_q > most || jump.moved_qd > most)
     return Stop{StopReason::contradiction,
@@ -517,16 +544,99 @@ std::optional<Stop> SwitchWatch::turn(int which, double next_step) {
   view_.step.make_dense();  // while the sides are those of the step
   const std::vector<double> of_step = d.sides();
   const std::vector<Surface> along = d.surfaces();
-  if (auto stop = leaving_ >= 0 ? leave() : cross(which, next_step)) return stop;
+  if (auto stop = leaving_ >= 0 ? leave() : cross(which, next_step)) {
+    if (stop->reason == StopReason::contradiction) {
+      beyond_ = calc_beyond(of_step);
+      d.sides() = of_step;
+      d.set_surfaces(along);
+      d.choose_rows(view_.motion.t, view_.step.rk.y_new.data());
+    }
+    return stop;
+  }
   report_changes(along);
   report_control(of_step);
   if (auto stop = refuse_many(which)) return stop;
+  ends_phase_ = turns_guards(of_step, along);
   next_sides_ = d.sides(), next_surfaces_ = d.surfaces();
   note_surfaces(next_surfaces_);
   d.sides() = of_step;
   d.set_surfaces(along);
   d.choose_rows(view_.motion.t, view_.step.rk.y_new.data());
   return {};
+}
+
+double SwitchWatch::find_start_beyond() {
+  Dynamics& d = view_.dynamics;
+  const std::vector<double>& y = view_.step.rk.y_new;
+  if (!any() || !d.calc_switches(view_.motion.t, y.data(), g_begin_)) return 0.0;
+  calc_noise(view_.motion.t, y.data());
+  std::vector<double> before = d.sides();
+  for (std::size_t i = 0; i < before.size(); ++i)
+    if (std::abs(g_begin_[i]) <= g_noise_[i]) before[i] = -before[i];
+  return before == d.sides() ? 0.0 : calc_beyond(before);
+}
+
+bool SwitchWatch::is_start_broken() {
+  beyond_ = find_start_beyond();
+  if (beyond_ == 0.0) return false;
+  y_ = view_.step.rk.y_new;
+  const auto moved = view_.dynamics.project(view_.motion.t, y_.data(), {.most_iterations = 20});
+  const double most = jump_allowed + view_.motion.options.tolerance;
+  return !moved.ok || moved.moved_q > most || moved.moved_qd > most;
+}
+
+/// Whether contacts that could go on before something has turned cannot after it: a load that jumps lifts what rests.
+bool SwitchWatch::turns_guards(const std::vector<double>& before, const std::vector<Surface>& along) {
+  Dynamics& d = view_.dynamics;
+  const auto count = static_cast<std::size_t>(d.num_guards());
+  if (count == 0) return false;
+  const double t = view_.motion.t;
+  const std::vector<double>& y = view_.step.rk.y_new;
+  const auto n = static_cast<std::size_t>(d.n());
+  beyond_ = calc_beyond(before);
+  y_ = y;
+  for (std::size_t j = 0; j < n; ++j) y_[j] += beyond_ * y[n + j];
+  constexpr double clearly = 1e3;
+  std::vector<double> now(count), noise(count), then(count), noise_then(count);
+  if (!d.calc_guards(t + beyond_, y_.data(), now, noise)) return false;
+  const auto is_negative = [&](double g, double rounding) { return g < -clearly * rounding; };
+  bool any = false;
+  for (std::size_t i = 0; i < count; ++i) any |= is_negative(now[i], noise[i]);
+  if (!any) return false;
+  const std::vector<double> sides = d.sides();
+  const std::vector<Surface> surfaces = d.surfaces();
+  d.sides() = before;
+  d.set_surfaces(along);
+  const bool known = d.choose_rows(t, y.data()) && d.calc_guards(t, y.data(), then, noise_then);
+  d.sides() = sides;
+  d.set_surfaces(surfaces);
+  d.choose_rows(t, y.data());
+  any = !known;
+  for (std::size_t i = 0; i < count; ++i)
+    any |= is_negative(now[i], noise[i]) && !is_negative(then[i], noise_then[i]);
+  return any;
+}
+
+/// How much later all that has turned is on the side that it has turned to, as far as rounding tells.
+double SwitchWatch::calc_beyond(const std::vector<double>& before) {
+  Dynamics& d = view_.dynamics;
+  const MotionSteps& motion = view_.motion;
+  const double t = motion.t, h = std::max(view_.step.h, 1e-3 * (motion.options.to - motion.start.t));
+  const std::vector<double>&y = view_.step.rk.y_new, sides = d.sides();
+  std::vector<double> g(sides.size()), noise(sides.size());
+  const auto n = static_cast<std::size_t>(d.n());
+  double tau = 4.0 * std::numeric_limits<double>::epsilon() * std::max(std::abs(t), h);
+  for (; tau < 1e-6 * h; tau *= 4.0) {
+    y_ = y;
+    for (std::size_t j = 0; j < n; ++j) y_[j] += tau * y[n + j];
+    if (!d.calc_switches(t + tau, y_.data(), g)) break;
+    d.calc_switch_noise(t + tau, y_.data(), noise);
+    bool clear = true;
+    for (std::size_t i = 0; i < sides.size(); ++i)
+      if (sides[i] != before[i] && !(sides[i] * g[i] > noise[i])) clear = false;
+    if (clear) break;
+  }
+  return tau;
 }
 
 /// Actuators that came to a limit or left it, requirements that began or ceased to act.

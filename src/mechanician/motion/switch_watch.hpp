@@ -44,6 +44,14 @@ class SwitchWatch {
   /// At the end of the last step: from now on on the other side. Its sides stay those of the step, for its samples, until
   /// take_next_sides(). The reason where the motion cannot go on; not_finite: nothing can be evaluated there.
   std::optional<Stop> turn(int which, double next_step);
+  /// Whether constraints jump where the motion begins, on a switch.
+  bool is_start_broken();
+  /// Where constraints jump, or contacts cannot go on as they did: so much later the state is clearly beyond the switch.
+  double beyond() const { return beyond_; }
+  /// By the last turn() a guard of the phase has turned negative.
+  bool ends_phase() const { return ends_phase_; }
+  /// On a switch where the motion begins: as beyond(); else zero.
+  double find_start_beyond();
   void take_next_sides();
   void forget_next_sides() { next_sides_.clear(); }
   /// The surfaces of a checkpoint become those of the motion.
@@ -68,6 +76,7 @@ class SwitchWatch {
   }
 
  private:
+  void calc_noise(double t, const double* y);
   double calc_ahead(std::size_t i, double side);
   double calc_direction(int which, double next_step);
   template <class Evaluate>
@@ -78,6 +87,8 @@ class SwitchWatch {
   std::optional<Stop> cross(int which, double next_step);
   std::optional<Stop> leave();
   std::vector<double> calc_band();
+  double calc_beyond(const std::vector<double>& before);
+  bool turns_guards(const std::vector<double>& before, const std::vector<Dynamics::Surface>& along);
 
   // ---- surface_modes.cpp
   using Surface = Dynamics::Surface;
@@ -115,6 +126,8 @@ class SwitchWatch {
   bool lost_ = false;   ///< because both sides drive away from it
   bool jumps_ = false;  ///< the function found last does not pass zero but jumps across it
   bool doubted_ = false;
+  double beyond_ = 0.0;
+  bool ends_phase_ = false;
   double many_since_ = 0.0, passed_t_ = std::numeric_limits<double>::quiet_NaN();
 };
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
+#include <system_error>
 #include <unordered_map>
 
 #include "mechanician/base/diagnostic.hpp"
@@ -182,6 +184,9 @@ StoredState find_start(const System& system) {
     throw ModelError({{rules.from->place, why, hint}}, system.source());
   };
   if (!beside.problem.empty()) refuse(beside.problem, beside.hint);
+  if (std::error_code error; !std::filesystem::exists(beside.path, error))
+    refuse(fmt::format("there is no file {}", quote_list(std::vector{rules.from->file})),
+           "it is written by `mechanician run MODEL -o FILE`; --from FILE takes another one");
   return read_stored_state(system, beside.path, rules.from->at);
 }
 

@@ -147,7 +147,8 @@ std::vector<PackedColumn> long_names(const Columns& columns) {
   for (const ColumnGroup& g : columns.groups()) {
     if (g.names.size() <= most_attribute_names) continue;
     std::string bytes;
-    for (const std::string& name : g.names) bytes += padded(name, longest(g.names));
+    const std::uint64_t width = longest(g.names);
+    for (const std::string& name : g.names) bytes += padded(name, width);
     result.push_back({"columns/" + g.quantity, std::move(bytes)});
   }
   return result;

@@ -1,6 +1,7 @@
 #include "mechanician/solve/row_selection.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mechanician {
 
@@ -46,6 +47,16 @@ void restore_rows(Solution& s, const std::vector<Index>& rows, const InstantValu
     s.least_squares->residual = spread_rows(s.least_squares->residual, rows, m);
   }
   restore(s.multipliers_undetermined, rows);
+}
+
+void restore_rows(Parts& parts, const std::vector<Index>& rows, const InstantValues& whole) {
+  const Index m = whole.b.size();
+  if (parts.error_signal) parts.error_signal = spread_rows(*parts.error_signal, rows, m);
+  if (parts.power) parts.power->by_row = spread_rows(parts.power->by_row, rows, m);
+  if (!parts.gain) return;
+  Eigen::MatrixXd gain = Eigen::MatrixXd::Zero(parts.gain->rows(), m);
+  for (Index k = 0; k < parts.gain->cols(); ++k) gain.col(rows[static_cast<std::size_t>(k)]) = parts.gain->col(k);
+  parts.gain = std::move(gain);
 }
 
 void restore_rows(Diagnosis& d, const std::vector<Index>& rows) {

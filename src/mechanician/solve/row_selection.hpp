@@ -6,6 +6,7 @@
 #include "mechanician/solve/diagnosis.hpp"
 #include "mechanician/solve/eigen_kernels.hpp"
 #include "mechanician/solve/instant_values.hpp"
+#include "mechanician/solve/parts.hpp"
 #include "mechanician/solve/solution.hpp"
 
 namespace mechanician {
@@ -19,5 +20,6 @@ Eigen::VectorXd spread_rows(const Eigen::VectorXd& x, const std::vector<Eigen::I
 /// Row indices and vectors by row in terms of the whole: zero multipliers and zero residual elsewhere.
 void restore_rows(Solution& solution, const std::vector<Eigen::Index>& rows, const InstantValues& whole);
 void restore_rows(Diagnosis& diagnosis, const std::vector<Eigen::Index>& rows);
+void restore_rows(Parts& parts, const std::vector<Eigen::Index>& rows, const InstantValues& whole);
 
 }  // namespace mechanician
