@@ -46,12 +46,20 @@ class Response {
   VectorXd operator()(const VectorXd& f) {
     values_.Q = f;
     Solution s = solve(factors_, values_);
-    return s.has_acceleration() ? std::move(s.qdd) : VectorXd(VectorXd::Zero(f.size()));
+    if (!s.has_acceleration()) {
+      multipliers_.setZero(values_.A.rows());
+      return VectorXd::Zero(f.size());
+    }
+    multipliers_ = std::move(s.multipliers);
+    return std::move(s.qdd);
   }
+  /// What rows that act do against the force of the last call, in the order of Instant::acting.
+  const VectorXd& multipliers() const { return multipliers_; }
 
  private:
   InstantValues values_;
   Factorisation factors_;
+  VectorXd multipliers_;
 };
 
 MatrixXd dense_rows(const SparseRows& A) {
@@ -108,6 +116,10 @@ class Controller {
     const bool friction = std::any_of(rows.begin(), rows.end(), [](const ContactRow& c) { return c.has_friction; });
     reacts_ = has_actuators_ && (system.needs_reactions() || friction);
     settles_at_once_ = !reacts_ && !system.has_contacts();
+    for (std::size_t c = 0; c < contacts.size(); ++c)
+      if (const ContactValues& v = contacts[c].values;
+          contacts[c].status == ContactStatus::touching && v.one_sided && !v.has_friction && !v.bare)
+        touching_.push_back(c);
   }
 
   Instant run(const AccelerateOptions& options) {
@@ -116,14 +128,20 @@ class Controller {
     Instant at = plant_({}, quick_, nullptr);
     const std::optional<VectorXd> a = at.solution.a;
     if (!at.has_acceleration()) return plant_({}, options, nullptr);
+    for (const std::size_t c : touching_)
+      if (!at.contacts[c].acts()) opening_.push_back(c);
     Outcome best = settle(nullptr, std::move(at));
-    if (!contacts_.empty() && !(best.settled && best.meets_all())) {
+    if (!contacts_.empty() && !(best.settled && best.meets_all() && best.carried.empty())) {
       find_contacts(best);
       if (best.settled && !best.answer.refused.empty()) miss_what_contacts_prevent(best);
     }
     if (!best.settled) return std::move(best.at);
     Instant result = plant_(best.u, options, nullptr);
     result.values.Q = now_.values.Q;
+    // What control just keeps closed stays so, and carries nothing.
+    for (const std::size_t c : best.carried)
+      if (Contact& contact = result.contacts[c]; contact.status == ContactStatus::leaving)
+        contact.status = ContactStatus::holding, contact.normal = contact.gap_acceleration = 0.0;
     report(best, a, result);
     return result;
   }
@@ -137,6 +155,7 @@ class Controller {
     ControlStage stage;
     ControlAnswer answer;
     double cost = 0.0;
+    std::vector<std::size_t> carried = {};  ///< contacts that control keeps from opening, or from closing
 
     bool meets_all() const {
       return answer.refused.empty() &&
@@ -178,7 +197,7 @@ class Controller {
   // seems to be out of reach. So where requirements are missed, others are tried: contacts that are let go, and those that slide. The force
   // that is right then is put to the contacts as they are: where they do with it what was guessed, that is what happens.
 
-  enum class Doing { as_it_is, open, up, down, along };
+  enum class Doing { as_it_is, open, held, up, down, along };
 
   void find_contacts(Outcome& best) {
     const std::vector<Contact>& given = contacts_;
@@ -188,6 +207,7 @@ class Controller {
       if (given[c].status != ContactStatus::touching) continue;
       std::vector<Doing> may{Doing::as_it_is};
       if (given[c].values.one_sided) may.push_back(Doing::open);
+      if (std::find(opening_.begin(), opening_.end(), c) != opening_.end()) may.push_back(Doing::held);
       if (given[c].values.has_friction && given[c].direction.size() == 0) {
         if (given[c].values.slip.size() == 1)
           may.insert(may.end(), {Doing::up, Doing::down});
@@ -277,6 +297,7 @@ class Controller {
     for (std::size_t c = 0; c < guess.size(); ++c) {
       Contact& contact = guess[c];
       if (what[c] == Doing::open) contact.status = ContactStatus::separating;
+      if (what[c] == Doing::held) contact.values.one_sided = false;
       if (what[c] == Doing::up || what[c] == Doing::down)
         contact.direction = VectorXd::Constant(1, what[c] == Doing::up ? 1.0 : -1.0);
       if (what[c] == Doing::along) contact.values.has_friction = false, along = true;
@@ -337,33 +358,129 @@ class Controller {
     return o.meets_all() && than.meets_all() && o.cost < (1.0 - clearly) * than.cost;
   }
 
-  /// N F; of reactions by differences, which are exact as long as contacts do what they do.
-  MatrixXd respond(const Instant& at, const VectorXd& u, Response& N, const std::vector<Contact>* guess) {
+  /// N F; of reactions by differences, which are exact as long as contacts do what they do. `pressed`: by how much each of touching_ is
+  /// pressed, where it acts.
+  MatrixXd respond(const Instant& at, const VectorXd& u, Response& N, const std::vector<Contact>* guess,
+                   MatrixXd& pressed) {
     MatrixXd X(system_.n(), F_.cols());
+    pressed.setZero(std::ssize(touching_), F_.cols());
     for (Index k = 0; k < F_.cols(); ++k) {
       X.col(k) = N(F_.col(k));
+      for (std::size_t i = 0; i < touching_.size(); ++i) {
+        const auto row = std::find(at.acting.begin(), at.acting.end(), contacts_[touching_[i]].values.row);
+        if (row != at.acting.end()) pressed(static_cast<Index>(i), k) = N.multipliers()(row - at.acting.begin());
+      }
       if (!reacts_) continue;
       // Where no force acts yet there is none to be small against.
       const double force = largest_force(at) > 1e-200 ? 1e-3 * largest_force(at) : 1.0;
       const double step = force / std::max(F_.col(k).cwiseAbs().maxCoeff(), 1e-300);
       const Instant moved = plant_(u + step * F_.col(k), quick_, guess);
-      if (moved.has_acceleration() && moved.acting == at.acting)
-        X.col(k) = (moved.solution.qdd - at.solution.qdd) / step;
+      if (!moved.has_acceleration() || moved.acting != at.acting) continue;
+      X.col(k) = (moved.solution.qdd - at.solution.qdd) / step;
+      for (std::size_t i = 0; i < touching_.size(); ++i)
+        pressed(static_cast<Index>(i), k) =
+            (moved.contacts[touching_[i]].normal - at.contacts[touching_[i]].normal) / step;
     }
     return X;
+  }
+
+  /// Whether contacts that hold do not pull with this, and those that are open are not entered.
+  bool agrees_with_contacts(const Instant& at, const MatrixXd& pressed, const VectorXd& qdd,
+                            const VectorXd& change) const {
+    constexpr double rounding = 1e-12;
+    for (std::size_t i = 0; i < touching_.size(); ++i) {
+      const Contact& contact = at.contacts[touching_[i]];
+      const Index j = contact.values.row;
+      if (!contact.acts()) {
+        const double terms = now_.values.A.abs_dot(j, qdd) + std::abs(now_.values.b(j));
+        if (now_.values.A.dot(j, qdd) - now_.values.b(j) < -rounding * terms) return false;
+      } else if (has_actuators_) {
+        const Eigen::RowVectorXd by_effort = pressed.row(static_cast<Index>(i));
+        const double terms = std::abs(contact.normal) + by_effort.cwiseAbs().dot(change.cwiseAbs());
+        if (contact.normal + by_effort.dot(change) < -rounding * terms) return false;
+      }
+    }
+    return true;
+  }
+
+  /// Contacts come before all requirements: those that hold must not pull, those that are open must not be entered. Where neither can be had
+  /// for what is asked for by itself, control keeps the contact just closed.
+  ControlAnswer solve_beside_contacts(const Instant& at, const MatrixXd& X, const MatrixXd& pressed,
+                                      const VectorXd& qdd, const VectorXd& terms, Response& N, Outcome& o) {
+    const Index count = A_.rows();
+    int first = 1;
+    for (const auto& row : control_.rows) first = std::min(first, row.priority);
+    ControlValues all = control_;
+    MatrixXd A = A_, response = X;
+    std::vector<std::size_t> which;
+    const auto add = [&](std::size_t i) {
+      which.push_back(touching_[i]);
+      ControlEquations::Requirement row;
+      row.priority = first - 1, row.one_sided = true;
+      all.rows.push_back(row);
+    };
+    for (std::size_t i = 0; i < touching_.size(); ++i) {
+      if (at.contacts[touching_[i]].acts()) continue;
+      add(i);
+      const Index j = contacts_[touching_[i]].values.row, rows = A.rows();
+      A.conservativeResize(rows + 1, Eigen::NoChange);
+      A.row(rows).setZero();
+      for (const SparseRows::Entry& e : now_.values.A.row(j)) A(rows, e.col) += e.value;
+      for (VectorXd* x : {&all.b, &all.b_size, &all.weights}) x->conservativeResize(rows + 1);
+      all.b(rows) = now_.values.b(j), all.b_size(rows) = std::abs(now_.values.b(j)), all.weights(rows) = 0.0;
+      if (has_actuators_) continue;
+      response.conservativeResize(Eigen::NoChange, rows + 1);
+      response.col(rows) = N(A.row(rows).transpose());
+    }
+    ControlStage stage;
+    make_control_stage(all, A, response, qdd, terms, units_, stage);
+    ControlProgramme& p = stage.programme;
+    for (std::size_t i = 0; has_actuators_ && i < touching_.size(); ++i) {
+      if (!at.contacts[touching_[i]].acts()) continue;
+      add(i);
+      const Index rows = p.G.rows();
+      const Eigen::RowVectorXd by_effort = pressed.row(static_cast<Index>(i));
+      p.rows.push_back({first - 1, true, 0.0});
+      p.G.conservativeResize(rows + 1, Eigen::NoChange);
+      for (VectorXd* x : {&p.r, &p.size, &p.r_size}) x->conservativeResize(rows + 1);
+      p.G.row(rows) = by_effort * p.T;
+      const double normal = at.contacts[touching_[i]].normal;
+      p.r(rows) = by_effort.dot(o.tau) - normal;
+      p.size(rows) = (by_effort.cwiseAbs() * p.T.cwiseAbs()).norm();
+      p.r_size(rows) = std::abs(normal) + by_effort.cwiseAbs().dot(o.tau.cwiseAbs());
+    }
+    ControlAnswer answer = solve_control(p);
+    o.delta = stage.space.D * answer.y;
+    o.tau = stage.space.T * answer.y;
+    o.carried.clear();
+    for (std::size_t i = 0; i < which.size(); ++i)
+      if (answer.mode.held[static_cast<std::size_t>(count) + i]) o.carried.push_back(which[i]);
+    answer.missing.conservativeResize(count);
+    answer.met.resize(static_cast<std::size_t>(count)), answer.mode.held.resize(static_cast<std::size_t>(count));
+    std::erase_if(answer.refused, [&](const ControlAnswer::Refusal& r) {
+      return std::any_of(r.rows.begin(), r.rows.end(), [&](Index j) { return j >= count; });
+    });
+    return answer;
   }
 
   /// The control force that is right where the response to it is that around the one so far.
   VectorXd improve(const Instant& at, const std::vector<Contact>* guess, Outcome& o) {
     Response N(at);
-    const MatrixXd X = respond(at, o.u, N, guess);
+    MatrixXd pressed;
+    const MatrixXd X = respond(at, o.u, N, guess, pressed);
     const VectorXd before = has_actuators_ ? VectorXd(X * o.tau) : N(o.u);
     const VectorXd qdd = at.solution.qdd - before;
     make_control_stage(control_, A_, X, qdd, qdd.cwiseAbs() + before.cwiseAbs(), units_, o.stage);
     const ControlSpace& space = o.stage.space;
+    const VectorXd effort = o.tau;
     o.answer = solve_control(o.stage.programme);
     o.delta = space.D * o.answer.y;
     o.tau = space.T * o.answer.y;
+    o.carried.clear();
+    if (!agrees_with_contacts(at, pressed, qdd + o.delta, o.tau - effort)) {
+      o.tau = effort;
+      o.answer = solve_beside_contacts(at, X, pressed, qdd, qdd.cwiseAbs() + before.cwiseAbs(), N, o);
+    }
     if (has_actuators_) {
       for (Index i = 0; i < o.tau.size(); ++i) o.tau(i) = std::clamp(o.tau(i), control_.low(i), control_.high(i));
       return control_.E * o.tau;
@@ -410,6 +527,8 @@ class Controller {
   AccelerateOptions quick_;
   MatrixXd A_, F_;  ///< requirements by row, forces by column
   VectorXd units_;
+  std::vector<std::size_t> touching_;  ///< one-sided contacts without friction that may act
+  std::vector<std::size_t> opening_;   ///< those of them that do not, without control
   bool has_actuators_ = false, reacts_ = false, settles_at_once_ = true;
 };
 

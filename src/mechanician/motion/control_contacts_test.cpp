@@ -294,6 +294,115 @@ frequency = 3.0
   EXPECT_TRUE(certificate.holds);
 }
 
+/// Two masses that are coupled, one of them at a wall: of all that meets the requirement what costs least and has the wall neither entered nor
+/// pulling, in closed form. Where the wall would be pressed upon if it were open and would pull if it held, control keeps it just closed.
+TEST(ControlContacts, what_control_keeps_closed_neither_pushes_nor_pulls) {
+  std::mt19937_64 random(815);
+  const auto draw = [&](double from, double to) { return std::uniform_real_distribution<double>(from, to)(random); };
+  int carried = 0, pressed = 0, opened = 0;
+  for (unsigned trial = 0; trial < num_trials(200); ++trial) {
+    SCOPED_TRACE("seed 815, trial " + std::to_string(trial));
+    const bool actuators = trial % 2 == 0;
+    const double mx = draw(1, 3), my = draw(1, 3), c = draw(-0.8, 0.8), fx = draw(-2, 2), fy = draw(-2, 2),
+                 wish = draw(-6, 6);
+    std::string text = fmt::format(R"(
+coordinates = ["x", "y"]
+[dynamics]
+kinetic = "{}*x'^2/2 + {}*y'^2/2 + {}*x'*y'"
+force   = {{ x = "{}", y = "{}" }}
+[constraints]
+wall = "y <= 0"
+[control.place]
+equation = "x'' = {}"
+)",
+                                   mx, my, c, fx, fy, wish);
+    if (actuators) text += "[actuators]\nalong = { x = \"1\" }\nacross = { y = \"1\" }\n";
+    const Loaded loaded(text);
+    const Instant now = accelerate(loaded.system, loaded.start);
+    ASSERT_TRUE(now.has_acceleration());
+    ASSERT_TRUE(now.control->met[0]);
+    const Eigen::Matrix2d M{{mx, c}, {c, my}};
+    const Eigen::Vector2d Q{fx, fy};
+    // Without control.
+    const double det = mx * my - c * c;
+    Eigen::Vector2d first{(my * fx - c * fy) / det, (mx * fy - c * fx) / det};
+    const bool holds = first(1) > 0.0;
+    if (holds) first = {fx / mx, 0.0};
+    const double push = holds ? fy - c * first(0) : 0.0;
+    Eigen::Vector2d u, qdd{wish, 0.0};
+    double wall = 0.0;
+    if (actuators) {
+      // Open: |M q̈ − Q|² is least over y″ ≤ 0; closed: the wall carries what it can.
+      const Eigen::Vector2d base = M * qdd - Q, along = M.col(1);
+      const double open = std::min(0.0, -along.dot(base) / along.squaredNorm());
+      const Eigen::Vector2d if_open = base + open * along;
+      wall = std::max(0.0, -base(1));
+      u = {base(0), base(1) + wall};
+      // Where all is met with the contact as it is without control, that is taken.
+      const bool stays = holds && base(1) < 0.0, leaves = !holds && open < 0.0;
+      if (leaves || (!stays && if_open.squaredNorm() < u.squaredNorm())) u = if_open, qdd(1) = open, wall = 0.0;
+    } else {
+      if (!holds) qdd(1) = std::min(0.0, first(1) - c * (wish - first(0)) / my);
+      u = M * (qdd - first), wall = push;
+    }
+    carried += qdd(1) == 0.0 && wall == 0.0, pressed += wall > 0.0, opened += qdd(1) < 0.0;
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_NEAR(now.solution.qdd(i), qdd(i), 1e-10);
+      EXPECT_NEAR(now.solution.Q_control(i), u(i), 1e-9);
+    }
+    EXPECT_NEAR(now.contacts[0].normal, wall, 1e-9);
+    EXPECT_EQ(now.contacts[0].acts(), qdd(1) == 0.0);
+    // And as a motion, in which nothing changes.
+    follow(loaded, 0.5, [&](const Sample& s, Integrator&) {
+      EXPECT_NEAR(s.q(0), wish * s.t * s.t / 2, 1e-9);
+      EXPECT_NEAR(s.q(1), qdd(1) * s.t * s.t / 2, 1e-9);
+      if (qdd(1) < 0.0) return;
+      for (int i = 0; i < 2; ++i) EXPECT_NEAR(s.Q_control(i), u(i), 1e-8);
+      EXPECT_NEAR(s.multipliers(0), wall, 1e-8);
+      EXPECT_NEAR(s.cost, now.control->cost, 1e-8);
+    });
+  }
+  EXPECT_GT(carried, static_cast<int>(num_trials(10)));
+  EXPECT_GT(pressed, static_cast<int>(num_trials(20)));
+  EXPECT_GT(opened, static_cast<int>(num_trials(20)));
+}
+
+TEST(ControlContacts, a_contact_that_control_keeps_closed_is_left_when_it_may) {
+  // Samples are what an instant at their states says; the wall never pulls, beside equations that follow from others too.
+  for (const std::string more :
+       {"", "[constraints.same]\nequation = \"z = 0.3*x\"\n[constraints.again]\nequation = \"2*z = 0.6*x\"\n"})
+    for (const std::string actuators : {"", "[actuators]\na = { x = \"1\" }\nb = { y = \"1\", z = \"-0.4\" }\n"}) {
+      std::string text = R"(
+coordinates = ["x", "y", "z"]
+[dynamics]
+kinetic   = "0.7*x'^2 + 0.8*y'^2 + 0.7*z'^2 + 0.25*cos(x - y)*x'*y'"
+potential = "1.5*x^2 + 1.5*y^2 + 1.5*z^2 + 2.4*x^2 - 4.8*x*y + 2.4*y^2"
+force     = { x = "0.8 - 0.2*x'", y = "0.9*sin(3*t)-0.1*y'", z = "-0.3*z'" }
+[constraints.wall]
+equation = "y <= 0.05"
+)" + more + actuators + R"(
+[control.place]
+equation  = "0.16*sin(t) = x"
+frequency = 3.4
+)";
+      const Loaded loaded(text);
+      int closed = 0;
+      follow(loaded, 4.0, [&](const Sample& s, Integrator&) {
+        EXPECT_GE(s.multipliers(0), -1e-9);
+        if (std::abs(s.q(1) - 0.05) > 1e-9 || std::abs(s.qd(1)) > 1e-9) return;
+        const Instant now = accelerate(loaded.system, {s.t, s.q, s.qd}, {.diagnose = false});
+        if (!now.has_acceleration() || !now.contacts[0].acts()) return;
+        ++closed;
+        for (int i = 0; i < 3; ++i) {
+          EXPECT_NEAR(s.qdd(i), now.solution.qdd(i), 1e-6) << s.t;
+          EXPECT_NEAR(s.Q_control(i), now.solution.Q_control(i), 1e-6) << s.t;
+        }
+        EXPECT_NEAR(s.cost, now.control->cost, 1e-5) << s.t;
+      });
+      EXPECT_GT(closed, 10);
+    }
+}
+
 /// Random planes, masses and paths: the instant is what a search over all that contacts may do gives, here by hand for one contact.
 TEST(ControlContacts, random_instants_obey_the_laws_of_contact_and_control) {
   std::mt19937_64 random(4711);

@@ -68,6 +68,38 @@ TEST(ControlMotion, beside_forces_that_depend_on_reactions) {
                         0.4);
 }
 
+TEST(ControlMotion, a_model_that_is_believed_has_reactions_of_its_own) {
+  // Its rod pulls where the one that there is pushes: the friction of both is a kink.
+  expect_as_at_instants(R"toml(
+coordinates = ["x", "y", "z"]
+[parameters]
+m = 0.6
+k = 4.0
+[dynamics]
+kinetic   = "m*x'^2/2 + y'^2/2 + z'^2/2 + 0.1*cos(x - y)*x'*y'"
+potential = "k*x^2/2 + k*z^2/2 + y^2"
+force     = { x = "0.6", z = "-0.4" }
+[constraints.rod]
+equation = "z = 0.7*x"
+[nonideal]
+x = "-0.2*abs(ideal(z))*tanh(x')"
+[actuators]
+a = { x = "1", limit = 2.6, cost = 0.7 }
+b = { y = "1", limit = [-1.1, 1.7] }
+c = { z = "1" }
+[control.place]
+equation  = "x = 0.3*sin(1.6*t)"
+frequency = 2.5
+[nominal]
+m = 1.4
+k = 1.7
+[start]
+position = { x = 0.2, y = -0.3, z = 0.14 }
+velocity = { x = -0.4, y = -0.4, z = -0.28 }
+)toml",
+                        1.5);
+}
+
 TEST(ControlMotion, with_priorities_and_weights) {
   expect_as_at_instants(crane + R"([control.still]
 equation = "trolley = 0"

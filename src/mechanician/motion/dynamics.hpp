@@ -242,6 +242,10 @@ class Dynamics {
   bool control_may_miss = false;
   /// Whether one was, of the last rhs_by_factors().
   bool misses_requirement() const { return control_.missed; }
+  /// Rows of contacts that control keeps closed: it presses just so much that they do not pull.
+  void set_carried(std::vector<int> rows) { carried_ = std::move(rows); }
+  /// Whether it did so with all of them, of the last rhs_by_factors().
+  bool carries() const { return control_.carries; }
   /// The actuator whose effort was furthest beyond a limit, by that part of the limits; −1: none was.
   struct PassedLimit {
     int actuator = -1;
@@ -383,6 +387,10 @@ class Dynamics {
   bool add_plain_control(const double* y, const RespondTo& respond_to);
   void times_mass(const Eigen::VectorXd& x, Eigen::VectorXd& f) const;
   bool prepare_control(double t, const double* y, const RespondTo& respond_to, const SolveWith& solve_with);
+  bool carry_by_actuators(const double* y, const SolveWith& solve_with);
+  bool carry_by_force(const double* y, const SolveWith& solve_with);
+  void set_control_powers(const double* y);
+  void note_missed(const Eigen::VectorXd& solution, bool& refused);
   ControlMode mode_of_sides() const;
   /// Functions that change sign where what acts does, of the last add_control().
   void calc_control_switches(std::span<double> g) const;
@@ -485,6 +493,7 @@ class Dynamics {
     ControlStage stage;
     double cost = 0.0, power = 0.0;
     bool missed = false;
+    bool carries = false;
     bool alone = false;  ///< without what is held, and what the controller believes
   } control_;
   /// The system that the controller believes in.
@@ -509,6 +518,7 @@ class Dynamics {
   bool between_ = false;         ///< many surfaces: sides that lie in between give their mean, with surface_lu_
 
   std::vector<Sliding> sliding_;
+  std::vector<int> carried_;
   Guards guards_;
   std::vector<double> sliding_values_, sliding_lambda_, sliding_term_, W_, response_, sum_, guard_values_,
       guard_bounds_, guard_inputs_, guard_registers_;

@@ -33,7 +33,7 @@ Dynamics::Believed::~Believed() = default;
 ControlMode Dynamics::mode_of_sides() const {
   ControlMode mode;
   mode.at_limit.assign(facts().control.actuators.size(), 0);
-  mode.held.assign(facts().control.requirements.size(), 0);
+  mode.held.assign(std::max(facts().control.requirements.size(), control_.stage.programme.rows.size()), 0);
   const std::size_t first = num_expression_switches();
   for (std::size_t i = 0; i < num_control_switches(); ++i) {
     if (sides()[first + i] > 0.0) continue;
@@ -157,8 +157,8 @@ bool Dynamics::add_plain_control(const double* y, const RespondTo& respond_to) {
 
 bool Dynamics::add_control(double t, const double* y, const RespondTo& respond_to, const SolveWith& solve_with) {
   ControlRoom& c = control_;
-  c.missed = false;
-  if (facts().control.is_plain() && add_plain_control(y, respond_to)) return true;
+  c.missed = c.carries = false;
+  if (facts().control.is_plain() && add_plain_control(y, respond_to)) return carry_by_force(y, solve_with);
   const bool actuators = !facts().control.actuators.empty();
   const Eigen::Map<const VectorXd> qd(y + n_, n_);
   Eigen::Map<VectorXd> qdd(qdd_.data(), n_);
@@ -178,10 +178,6 @@ bool Dynamics::add_control(double t, const double* y, const RespondTo& respond_t
     c.power = qd.dot(c.u);
     return solve_with(c.u.data());
   }
-  const auto set_powers = [&] {
-    c.power = qd.dot(c.u);
-    if (actuators) c.powers = c.tau.cwiseProduct(c.values.E.transpose() * qd);
-  };
   if (held) {
     // What was found at the last sample; actuators push along with the state.
     const Eigen::Map<const VectorXd> kept(held_control.data() + 1, std::ssize(held_control) - 1);
@@ -192,7 +188,7 @@ bool Dynamics::add_control(double t, const double* y, const RespondTo& respond_t
       fill_control(facts().control, n_, numbers, c.values);
       c.u = c.values.E * c.tau;
     }
-    set_powers();
+    set_control_powers(y);
     return solve_with(c.u.data());
   }
   const bool reacts = actuators && (facts().needs_reactions || !sliding_.empty());
@@ -204,20 +200,9 @@ bool Dynamics::add_control(double t, const double* y, const RespondTo& respond_t
     const VectorXd solution = searches ? solve_control(p).y : solve_control_mode(p, mode_of_sides());
     c.delta = c.stage.space.D * solution;
     c.tau = c.stage.space.T * solution;
-    // What must be met is met, or limits or contacts are in the way.
-    const VectorXd missing = p.r - p.G * solution;
-    const int first = std::min_element(p.rows.begin(), p.rows.end(), [](const auto& a, const auto& b) {
-                        return a.priority < b.priority;
-                      })->priority;
-    c.missed = false;
-    for (Index j = 0; j < missing.size(); ++j) {
-      const ControlProgramme::Row& row = p.rows[static_cast<std::size_t>(j)];
-      const double left = row.one_sided ? std::max(0.0, missing(j)) : std::abs(missing(j));
-      if (!(left > met * (p.r_size(j) + p.size(j) * solution.norm()))) continue;
-      c.missed = true;
-      const bool must = row.priority == first && row.weight == 0.0 && !row.one_sided;
-      if (must && !control_may_miss && !(actuators && facts().control.has_limits())) return false;
-    }
+    bool refused = false;
+    note_missed(solution, refused);
+    if (refused) return false;
     if (!reacts) break;
     // Efforts that go to zero are known up to rounding of the forces beside them.
     const double of_forces = 1e-13 * Eigen::Map<const VectorXd>(values_->numbers().Q, n_).cwiseAbs().maxCoeff() /
@@ -229,8 +214,8 @@ bool Dynamics::add_control(double t, const double* y, const RespondTo& respond_t
   if (actuators) {
     c.u = c.values.E * c.tau;
     c.cost = c.tau.dot(c.values.R * c.tau);
-    set_powers();
-    return solve_with(c.u.data());
+    set_control_powers(y);
+    return solve_with(c.u.data()) && carry_by_actuators(y, solve_with);
   }
   const auto times_M = [&](const VectorXd& x) {
     VectorXd f;
@@ -245,15 +230,145 @@ bool Dynamics::add_control(double t, const double* y, const RespondTo& respond_t
     c.u = times_M(c.delta - across) + c.values.free;
     c.delta += felt - across;
     c.cost = c.delta.dot(times_M(c.delta));
-    set_powers();
-    return solve_with(c.u.data());
+    set_control_powers(y);
+    return solve_with(c.u.data()) && carry_by_force(y, solve_with);
   }
   // Constraints do not feel it: only q̈ changes.
   c.u = times_M(c.delta);
   c.cost = c.delta.dot(c.u);
-  set_powers();
+  set_control_powers(y);
   qdd += c.delta;
-  return kernels::all_finite(n_, qdd_.data());
+  return kernels::all_finite(n_, qdd_.data()) && carry_by_force(y, solve_with);
+}
+
+void Dynamics::set_control_powers(const double* y) {
+  ControlRoom& c = control_;
+  const Eigen::Map<const VectorXd> qd(y + n_, n_);
+  c.power = qd.dot(c.u);
+  if (c.values.E.cols() > 0) c.powers = c.tau.cwiseProduct(c.values.E.transpose() * qd);
+}
+
+/// What must be met is met, or limits or contacts are in the way.
+void Dynamics::note_missed(const VectorXd& solution, bool& refused) {
+  ControlRoom& c = control_;
+  const ControlProgramme& p = c.stage.programme;
+  const bool limited = !facts().control.actuators.empty() && facts().control.has_limits();
+  const VectorXd missing = p.r - p.G * solution;
+  const auto count = static_cast<Index>(facts().control.requirements.size());
+  const int first = std::min_element(p.rows.begin(), p.rows.begin() + count, [](const auto& a, const auto& b) {
+                      return a.priority < b.priority;
+                    })->priority;
+  c.missed = false;
+  for (Index j = 0; j < count; ++j) {
+    const ControlProgramme::Row& row = p.rows[static_cast<std::size_t>(j)];
+    const double left = row.one_sided ? std::max(0.0, missing(j)) : std::abs(missing(j));
+    if (!(left > met * (p.r_size(j) + p.size(j) * solution.norm()))) continue;
+    c.missed = true;
+    const bool must = row.priority == first && row.weight == 0.0 && !row.one_sided;
+    refused |= must && !control_may_miss && !limited;
+  }
+}
+
+// Contacts that control keeps closed: the force with them as equations would have them pull, and without them would close them. Before all
+// requirements comes that they carry nothing.
+
+/// Of all efforts that do not have them pull the ones of least cost: λ is linear in τ, by differences.
+bool Dynamics::carry_by_actuators(const double* y, const SolveWith& solve_with) {
+  if (carried_.empty()) return true;
+  ControlRoom& c = control_;
+  const auto count = static_cast<Index>(carried_.size());
+  const auto multipliers = [&] {
+    const std::vector<double>& all_of = calc_joint_multipliers();
+    VectorXd lambda(count);
+    for (Index j = 0; j < count; ++j)
+      lambda(j) = all_of[static_cast<std::size_t>(carried_[static_cast<std::size_t>(j)])];
+    return lambda;
+  };
+  VectorXd lambda = multipliers();
+  c.carries = lambda.maxCoeff() <= 0.0;
+  if (!(lambda.minCoeff() < 0.0)) return true;
+  const double force = std::max({lambda.cwiseAbs().maxCoeff(), c.u.cwiseAbs().maxCoeff(), 1e-300});
+  MatrixXd L(count, c.F.cols());
+  for (Index k = 0; k < c.F.cols(); ++k) {
+    const double step = force / std::max(c.F.col(k).cwiseAbs().maxCoeff(), 1e-300);
+    const VectorXd moved = c.u + step * c.F.col(k);
+    if (!solve_with(moved.data())) return false;
+    L.col(k) = (multipliers() - lambda) / step;
+  }
+  ControlProgramme& p = c.stage.programme;
+  const Index rows = p.G.rows();
+  const int first = std::min_element(p.rows.begin(), p.rows.end(), [](const auto& a, const auto& b) {
+                      return a.priority < b.priority;
+                    })->priority;
+  std::vector<Index> pulling;
+  for (Index j = 0; j < count; ++j)
+    if (lambda(j) < 0.0) pulling.push_back(j);
+  const Index all_rows = rows + std::ssize(pulling);
+  p.G.conservativeResize(all_rows, Eigen::NoChange);
+  for (VectorXd* x : {&p.r, &p.size, &p.r_size}) x->conservativeResize(all_rows);
+  for (const Index j : pulling) {
+    const auto row = static_cast<Index>(p.rows.size());
+    p.rows.push_back({first - 1, false, 0.0});
+    p.G.row(row) = L.row(j) * p.T;
+    p.size(row) = (L.row(j).cwiseAbs() * p.T.cwiseAbs()).norm();
+  }
+  constexpr int most = 20;
+  for (int round = 0; round < most; ++round) {
+    for (std::size_t i = 0; i < pulling.size(); ++i) {
+      const Index row = rows + static_cast<Index>(i), j = pulling[i];
+      p.r(row) = L.row(j).dot(c.tau) - lambda(j);
+      p.r_size(row) = std::abs(lambda(j)) + L.row(j).cwiseAbs().dot(c.tau.cwiseAbs());
+    }
+    const VectorXd solution = solve_control_mode(p, mode_of_sides());
+    bool refused = false;
+    note_missed(solution, refused);
+    c.tau = c.stage.space.T * solution;
+    c.u = c.values.E * c.tau;
+    if (!solve_with(c.u.data())) return false;
+    lambda = multipliers();
+    double left = 0.0;
+    for (const Index j : pulling) left = std::max(left, std::abs(lambda(j)));
+    if (left <= 1e-12 * force) break;
+  }
+  c.cost = c.tau.dot(c.values.R * c.tau);
+  set_control_powers(y);
+  return true;
+}
+
+/// Every coordinate can be forced: what they would pull with, and what other constraints do because of it, is a part of the force. The
+/// acceleration stays what it is. With A x = g on these rows and zero on others, M x = Aᵀλ: K of λ = K g on these rows is found column by column.
+bool Dynamics::carry_by_force(const double* y, const SolveWith& solve_with) {
+  if (carried_.empty()) return true;
+  ControlRoom& c = control_;
+  const std::vector<double>& lambda = calc_joint_multipliers();
+  std::vector<std::size_t> pulling;
+  c.carries = true;
+  for (const int j : carried_) {
+    if (lambda[static_cast<std::size_t>(j)] < 0.0) pulling.push_back(static_cast<std::size_t>(j));
+    if (lambda[static_cast<std::size_t>(j)] > 0.0) c.carries = false;
+  }
+  if (pulling.empty()) return true;
+  if (generally_) return false;
+  const auto count = static_cast<Index>(pulling.size());
+  VectorXd pull(count), zero = VectorXd::Zero(n_), g = VectorXd::Zero(m_), x(n_), of(m_);
+  for (Index i = 0; i < count; ++i) pull(i) = lambda[pulling[static_cast<std::size_t>(i)]];
+  MatrixXd K(count, count);
+  for (Index i = 0; i < count; ++i) {
+    const auto row = static_cast<Index>(pulling[static_cast<std::size_t>(i)]);
+    g(row) = 1.0;
+    if (!respond(zero.data(), g.data(), x.data(), of.data())) return false;
+    g(row) = 0.0;
+    for (Index k = 0; k < count; ++k) K(k, i) = of(static_cast<Index>(pulling[static_cast<std::size_t>(k)]));
+  }
+  const VectorXd opening = K.partialPivLu().solve(pull);
+  for (Index i = 0; i < count; ++i) g(static_cast<Index>(pulling[static_cast<std::size_t>(i)])) = opening(i);
+  if (!respond(zero.data(), g.data(), x.data(), of.data())) return false;
+  VectorXd force;
+  times_mass(x, force);
+  c.u += force;
+  c.cost += pull.dot(opening);
+  set_control_powers(y);
+  return solve_with(c.u.data());
 }
 
 /// The force that the controller takes for right, by the system it believes in.
@@ -268,6 +383,17 @@ bool Dynamics::believe(double t, const double* y) {
   std::copy(sides().begin(), sides().end(), d.sides().begin());
   d.set_sliding(sliding_);
   if (!d.choose_rows(t, y) || !d.rhs_by_factors(t, y, d.scratch_.data())) return false;
+  // Reactions that it believes in may be on other sides of kinks than those that there are.
+  constexpr int most = 8;
+  std::vector<double> g(d.facts().needs_reactions ? d.num_expression_switches() : 0);
+  bool turned = !g.empty();
+  for (int round = 0; turned && round < most; ++round) {
+    turned = false;
+    if (!d.calc_switches(t, y, g)) return false;
+    for (std::size_t i = 0; i < g.size(); ++i)
+      if (!d.switches()[i].is_discontinuous && g[i] * d.sides()[i] < 0.0) d.sides()[i] *= -1.0, turned = true;
+    if (turned && !d.rhs_by_factors(t, y, d.scratch_.data())) return false;
+  }
   control_.u = d.control_.u, control_.tau = d.control_.tau, control_.cost = d.control_.cost;
   return true;
 }

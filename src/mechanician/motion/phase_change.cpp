@@ -133,6 +133,10 @@ void PhasedMotion::set_modes(const Instant& instant) {
     }
     for (Index k = 0; k < contact.direction.size(); ++k)
       mode.direction[static_cast<std::size_t>(k)] = contact.direction(k);
+    // What has just ceased to push and does not open is kept closed by control.
+    mode.carried = mode.status == ContactStatus::holding && contact.values.one_sided && may_be_carried(c) && smooth_ &&
+                   smooth_->guard >= 0 && meanings_[static_cast<std::size_t>(smooth_->guard)].contact == c &&
+                   meanings_[static_cast<std::size_t>(smooth_->guard)].what == What::multiplier;
     modes_[c] = mode;
   }
 }
@@ -259,6 +263,9 @@ PhasedMotion::Settling PhasedMotion::settle(const State& state, const Evaluation
     std::vector<Contact> trial = contacts;
     for (const std::size_t c : low) trial[c].status = ContactStatus::touching;
     Instant held = accelerate_with(*system, state, now, trial, quickly());
+    // Rebounds without end lead to where control cannot go on.
+    if (held.solution.status == SolveStatus::requirements_not_met)
+      has_acceleration(held, fmt::format("at t = {}", short_number(state.t)));
     if (!held.has_acceleration()) return result;
     const std::size_t before = low.size();
     std::erase_if(low, [&](std::size_t c) { return !held.contacts[c].acts(); });
@@ -569,6 +576,7 @@ void PhasedMotion::change_generally(Change& change) {
   std::optional<Instant> instant = decide_next(change, now, contacts);
   if (!instant) return;
   if (change.jumped) change.settling = settle(change.state, now, contacts, *instant);
+  if (over) return;
   change.before_moving = change.state.qd;
   set_modes(*instant);
   move_on(change, now, contacts);

@@ -179,7 +179,8 @@ void each_guard(const System& whole, const std::vector<ContactMode>& modes, bool
     if (modes[c].status == ContactStatus::open) gap(c);
   if (!with_multipliers) return;
   for (std::size_t c = 0; c < contacts.size(); ++c)
-    if (is_one_sided(c) && (modes[c].status == ContactStatus::holding || modes[c].status == ContactStatus::sticking))
+    if (is_one_sided(c) && !modes[c].carried &&
+        (modes[c].status == ContactStatus::holding || modes[c].status == ContactStatus::sticking))
       multiplier(c);
   for (std::size_t c = 0; c < contacts.size(); ++c)
     if (modes[c].status == ContactStatus::sticking) cone(c);

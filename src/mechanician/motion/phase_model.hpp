@@ -21,6 +21,7 @@ struct ContactMode {
   ContactStatus status = ContactStatus::open;
   double sign = 1.0;                  ///< of the multiplier of a two-sided constraint with friction
   std::array<double, 2> direction{};  ///< of the slip, where it slides
+  bool carried = false;               ///< it holds because control keeps it closed, and pushes nothing
 };
 
 /// The system of a phase, good for all phases in which the contacts have the same statuses. Large systems have one for all

@@ -151,7 +151,10 @@ bool PhasedMotion::find_unique(const State& state) {
     VectorXd y = VectorXd::Zero(dynamics.size());
     y << state.q, state.qd, VectorXd::Zero(dynamics.num_works());
     dynamics.take_sides(state.t, y.data());
-    if ((multipliers_unique_ = dynamics.choose_rows(state.t, y.data()) && dynamics.keeps_all_rows())) return true;
+    if ((multipliers_unique_ = dynamics.choose_rows(state.t, y.data()) && dynamics.keeps_all_rows())) {
+      undetermined_.clear();
+      return true;
+    }
   }
   if (const EquationValues& values = phase_->dynamics->values(); !values.is_whole()) {
     with_rows.rows.emplace();
@@ -160,7 +163,8 @@ bool PhasedMotion::find_unique(const State& state) {
   }
   const Instant instant = accelerate(*phase_->system, state, with_rows);
   multipliers_unique_ = instant.solution.multipliers_undetermined.empty();
-  const auto& open = instant.solution.multipliers_undetermined;
+  undetermined_ = instant.solution.multipliers_undetermined;
+  const auto& open = undetermined_;
   std::optional<std::size_t> first;
   bool two_sided = false;
   for (std::size_t c = 0; c < modes_.size(); ++c) {
@@ -189,18 +193,26 @@ void PhasedMotion::begin_phase(State state, double until, bool ready) {
                                                         short_number(state.t), contact_name(c)));
   phase_ = phase_system();
   if (ready)
-    multipliers_unique_ = true;
+    multipliers_unique_ = true, undetermined_.clear();
   else if (!find_unique(state))
     return;
   phase_start_ = std::move(state);
   phase_until_ = until;
   make_smooth(phase_start_, until, ready);
-  if (!over && system->num_control() > 0 && multipliers_unique_) refuse_pulling();
+  // One after the other: what one of them is relieved of others may have to carry.
+  while (!over && system->num_control() > 0 && find_pulling())
+    if (!over) make_smooth(phase_start_, until);
 }
 
-/// Where control presses against what would open without it, the force that is right for a contact that is open closes it, and the one
-/// for a contact that holds leaves it to pull: there is no phase that both agree on.
-void PhasedMotion::refuse_pulling() {
+/// Samples are given forces, and what a controller believes does not know what the contact carries.
+bool PhasedMotion::may_be_carried(std::size_t c) const {
+  const ControlEquations& control = system->equations().control;
+  return system->num_control() > 0 && !control.every && control.nominal.empty() &&
+         !system->equations().contacts[c].has_friction;
+}
+
+/// A contact that would pull holds because control keeps it closed. False: there is none.
+bool PhasedMotion::find_pulling() {
   const Sample now = smooth_->sample(phase_start_.t);
   const Dynamics& d = smooth_->dynamics();
   const std::vector<double>& lambda = smooth_->dynamics().calc_joint_multipliers();
@@ -208,18 +220,37 @@ void PhasedMotion::refuse_pulling() {
   for (int i = 0; i < d.n(); ++i) force = std::max(force, std::abs(d.values().numbers().Q[i]));
   for (std::size_t c = 0; c < modes_.size(); ++c) {
     const int row = phase_->rows[c];
+    const ContactRow& contact = system->equations().contacts[c];
     const bool holds = modes_[c].status == ContactStatus::holding || modes_[c].status == ContactStatus::sticking;
-    if (!holds || row < 0 || !system->row(system->equations().contacts[c].row).one_sided) continue;
+    if (!holds || row < 0 || !system->row(contact.row).one_sided) continue;
+    if (std::find(undetermined_.begin(), undetermined_.end(), row) != undetermined_.end()) continue;
     double largest = 0.0;
     d.each_entry(row, [&](int, double a) { largest = std::max(largest, std::abs(a)); });
-    if (lambda[static_cast<std::size_t>(row)] * largest >= -1e-6 * force) continue;
-    return finish(
-        StopReason::not_unique,
-        fmt::format("at t = {}: control presses against `{}`, which opens without it: the force that meets the "
-                    "requirements with a contact that is open closes it, and the one with a contact that holds "
-                    "would have it pull",
-                    short_number(phase_start_.t), contact_name(c)));
+    constexpr double rounding = 1e-12, clearly = 1e-6;
+    const double pull = -lambda[static_cast<std::size_t>(row)] * largest;
+    if (pull > rounding * force && !modes_[c].carried && may_be_carried(c)) {
+      modes_[c].carried = true;
+      return true;
+    }
+    if (pull <= clearly * force) continue;
+    finish(StopReason::not_unique,
+           fmt::format("at t = {}: control presses against `{}`, which opens without it: the force that meets the "
+                       "requirements with a contact that is open closes it, and the one with a contact that holds "
+                       "would have it pull",
+                       short_number(phase_start_.t), contact_name(c)));
+    return true;
   }
+  return false;
+}
+
+/// As long as what is asked for would not have it push, and would close it if it were open.
+bool PhasedMotion::carried_goes_on(const State& there) {
+  smooth_->misses_requirement(there);
+  if (!smooth_->dynamics().carries()) return false;
+  const Evaluation now = system->evaluate(there);
+  if (now.not_finite) return true;
+  const Instant instant = accelerate_with(*system, there, now, contacts_of_phase(there, now), quickly());
+  return instant.has_acceleration() && keeps_modes(instant);
 }
 
 void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
@@ -242,19 +273,22 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
   samples_inside_ = phase.control_may_miss && is_sampled();
   if (samples_inside_) phase.take_sample = [this](const State& there) { return take_sample_inside(there); };
   const bool at_once = phase.control_may_miss && !is_sampled();
+  for (std::size_t c = 0; c < modes_.size(); ++c)
+    if (modes_[c].carried) phase.carried.push_back(phase_->rows[c]);
   if (at_once || !multipliers_unique_)
-    phase.may_go_on = [this, controlled = at_once](const State& there) {
-      return (!controlled || control_goes_on(there)) &&
+    phase.may_go_on = [this, controlled = at_once, carried = !phase.carried.empty()](const State& there) {
+      return (!carried || carried_goes_on(there)) && (!controlled || control_goes_on(there)) &&
              (multipliers_unique_ || mode_goes_on(there, smooth_->dynamics().control_force()));
     };
   phase.energy_in_play = sums_.ledger.in_play();
   phase.sizes = smooth_ ? std::optional(smooth_->dynamics().sizes) : before_.sizes;
   // A force may jump where contacts change; other events that velocities jump over are found there.
-  phase.event_signs = smooth_ ? smooth_->event_signs() : before_.event_signs;
-  if (smooth_)
+  const bool first = sums_.phases == 0 || !smooth_;
+  phase.event_signs = first ? before_.event_signs : smooth_->event_signs();
+  if (!first)
     for (std::size_t i = 0; i < phase.event_signs.size(); ++i)
       if (!phase_->dynamics->facts().events[i].uses_forces) phase.event_signs[i] = 0.0;
-  if (!smooth_) phase.pending_events = before_.pending_events, phase.fired = before_.fired;
+  if (first) phase.pending_events = before_.pending_events, phase.fired = before_.fired;
   phase.forces = force_source();
   phase.largest_step = (options.to - start.t) / step_control::least_steps;
   // A state that was decided upon, with rows that are told apart, needs no second judgement.
@@ -618,7 +652,8 @@ std::vector<double> PhasedMotion::checkpoint() const {
   std::vector<double> out{checkpoint_version, static_cast<double>(modes_.size())};
   const auto number = [&](auto x) { out.push_back(static_cast<double>(x)); };
   for (const ContactMode& mode : modes_)
-    number(static_cast<int>(mode.status)), number(mode.sign), number(mode.direction[0]), number(mode.direction[1]);
+    number(static_cast<int>(mode.status)), number(mode.sign), number(mode.direction[0]), number(mode.direction[1]),
+        number(mode.carried);
   number(phase_start_.t), number(phase_until_), number(many_since_);
   for (const double x : phase_start_.q) number(x);
   for (const double x : phase_start_.qd) number(x);
@@ -652,7 +687,7 @@ void PhasedMotion::restore(std::span<const double> from) {
     throw std::invalid_argument("the checkpoint is of another program version or model");
   for (ContactMode& mode : modes_) {
     mode.status = static_cast<ContactStatus>(static_cast<int>(next()));
-    mode.sign = next(), mode.direction[0] = next(), mode.direction[1] = next();
+    mode.sign = next(), mode.direction[0] = next(), mode.direction[1] = next(), mode.carried = next() != 0.0;
   }
   phase_start_.t = next(), phase_until_ = next(), many_since_ = next();
   for (double& x : phase_start_.q) x = next();

@@ -79,7 +79,9 @@ class PhasedMotion : public MotionSteps {
   bool control_goes_on(const State& there);
   std::vector<Contact> contacts_of_phase(const State& there, const Evaluation& now) const;
   bool keeps_modes(const Instant& instant) const;
-  void refuse_pulling();
+  bool find_pulling();
+  bool may_be_carried(std::size_t c) const;
+  bool carried_goes_on(const State& there);
 
   // Sampled control: between samples it is a given force, and contacts do what they do with it.
   bool is_sampled() const { return system->equations().control.every.has_value(); }
@@ -174,6 +176,7 @@ class PhasedMotion : public MotionSteps {
   PhaseSystems* systems_;
   std::vector<ContactMode> modes_;
   bool multipliers_unique_ = true;
+  std::vector<Eigen::Index> undetermined_;  ///< rows of the phase whose multipliers are not unique where it begins
   State phase_start_;
   double phase_until_ = 0.0;
   std::shared_ptr<const PhaseSystem> phase_;
