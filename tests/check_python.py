@@ -18,6 +18,7 @@ import multiprocessing
 import os
 import pathlib
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -235,7 +236,8 @@ def check_inputs(check):
     again = pickle.loads(pickle.dumps(run))
     check.that('a pickled run has the inputs of then', again.sample(0.55)['x'] == sample, again.sample(0.55)['x'])
     check.that('parts are those of then', instant.parts == parts, instant.parts)
-    check.that('so is the report', run.report() == page)
+    timeless = [re.sub(r'"wall_time": [^}]*', '', text) for text in (page, run.report())]
+    check.that('so is the report', timeless[0] == timeless[1])
     check.that('the model has those of now', m.accelerate(position={'x': 0.5}).acceleration['x'] == 29.5)
     m.inputs.clear()
     check.that('inputs go back to what the model says', dict(m.inputs) == {'F': 0.0} and m.accelerate(position={'x': 0.5}).acceleration['x'] == -0.5)
