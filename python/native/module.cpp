@@ -393,7 +393,12 @@ void add_functions(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_native, m) {
-  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] { python_ends = true; }));
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
+    python_ends = true;
+    // Threads that wait for the lock already get it once more, and stay at their next call.
+    const nb::gil_scoped_release others_first;
+    ::usleep(20'000);
+  }));
   nb::register_exception_translator(translate);
   m.attr("version") = std::string(version());
   add_model(m);
