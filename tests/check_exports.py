@@ -45,10 +45,10 @@ int main(int argc, char **argv)
 {
   enum { n = NAME_COORDINATES, states = NAME_STATES };
   double p[NAME_PARAMETERS + 1], to, q[n + states], v[n];
-  int i, status, events = 0, off = 0;
+  int i, status, events = 0, off = 0, drift = 0;
   NAME_motion m, again;
   NAME_instant now;
-  if (argc < 4) return 2;
+  if (argc < 5) return 2;
   to = atof(argv[1]);
   NAME_parameters(p);
   NAME_begin(&m, p, atof(argv[2]));
@@ -82,7 +82,8 @@ int main(int argc, char **argv)
   for (i = 0; i < 64; ++i) if (NAME_step_rk4(&again, p, atof(argv[3])) != 0) break;
   printf(", \"rk4\": %d, \"fixed\": [", i);
   for (i = 0; i < n; ++i) printf("%s%.17g, %.17g", i ? ", " : "", again.q[i], again.v[i]);
-  printf("]}\n");
+  for (i = 0; i < atoi(argv[4]); ++i) if (NAME_step_rk4(&again, p, 0.01) != 0 || NAME_is_off(&again, p)) ++drift;
+  printf("], \"drift\": %d}\n", drift);
   return 0;
 }
 """
@@ -92,6 +93,8 @@ REASONS = ('contradict each other', 'is not unique', 'is measured', 'coordinates
 MAY_STOP = {'bricard', 'ladder_1', 'ladder_2', 'ladder_10'}
 # Both feet change places at once, and where they stand is given by a loop.
 MAY_NOT_HOLD = {'jansen_walker'}
+# Fixed steps drift off by 1e-9 within a few of these.
+HELD_LONG = {'pendulum', 'double_pendulum', 'spherical_pendulum', 'slider_crank'}
 MOST = 200_000      # bytes of C for a model with fewer than 20 coordinates
 
 
@@ -180,13 +183,14 @@ def check_model(check, program, file, folder, compilers, sanitize):
         columns = run['columns']
         first, row = dict(zip(columns, run['rows'][0])), dict(zip(columns, run['rows'][-1]))
         step = 2.0**math.floor(math.log2((row['t'] - first['t'])/5000))
-        ended = call(folder / 'program', repr(row['t']), '1e-10', repr(step))
+        ended = call(folder / 'program', repr(row['t']), '1e-10', repr(step), 5000 if name in HELD_LONG else 0)
         answer = json.loads(ended.stdout or 'null')
         check.that(f'{name}: the program ends', answer is not None, ended.stderr)
         if answer is None:
             continue
         answers.append(answer)
         states, names = columns[1:1 + len(answer['q'])], columns[1:1 + len(answer['v'])]
+        check.that(f'{name}: fixed steps hold the constraints for as long as one likes', answer['drift'] == 0, answer['drift'])
         check_start(check, name, answer, first, names)
         check_control(check, name, answer['first'], first, first, names, 'start')
         if compiler == compilers[0]:

@@ -18,6 +18,7 @@ import multiprocessing
 import os
 import pathlib
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ import tempfile
 import threading
 import time
 
+import limits
 import numpy as np
 
 import mechanician as me
@@ -209,6 +211,58 @@ def check_motions(check, folder):
     check.that('Ctrl-C ends a run and keeps what it had', stopped.status == 'interrupted' and time.monotonic() - begin < 60, stopped)
 
 
+PUSHED = """
+coordinates = ["x"]
+[inputs]
+F = 0.0
+[dynamics]
+kinetic = "x'^2/2"
+force   = { x = "F - x" }
+[start]
+position = { x = 1 }
+[run]
+to = 2
+every = 0.1
+"""
+
+
+def check_inputs(check):
+    """What is computed when it is asked for is that of the inputs of then; all inputs go back to the model's."""
+    m, where = me.read(PUSHED), {'x': 0.5}
+    run, instant = m.run(position=where), m.accelerate(position=where)
+    sample, parts, page = run.sample(0.55)['x'], m.accelerate(position={'x': 0.5}, parts=True).parts, run.report()
+    m.inputs['F'] = 30.0
+    where['x'] = 9.0
+    again = pickle.loads(pickle.dumps(run))
+    check.that('a pickled run has the inputs of then', again.sample(0.55)['x'] == sample, again.sample(0.55)['x'])
+    check.that('parts are those of then', instant.parts == parts, instant.parts)
+    timeless = [re.sub(r'"wall_time": [^}]*', '', text) for text in (page, run.report())]
+    check.that('so is the report', timeless[0] == timeless[1])
+    check.that('the model has those of now', m.accelerate(position={'x': 0.5}).acceleration['x'] == 29.5)
+    m.inputs.clear()
+    check.that('inputs go back to what the model says', dict(m.inputs) == {'F': 0.0} and m.accelerate(position={'x': 0.5}).acceleration['x'] == -0.5)
+
+
+DAEMON = """
+import sys, threading, time
+import mechanician as me
+m = me.read(sys.argv[1])
+def run(): m.run(to=1e6, every=100)
+def sweep(): m.sweep(vary={"m": [1.0 + 0.001*k for k in range(20000)]}, to=100)
+def steps():
+    for _ in m.steps(to=1e6, every=0.1): pass
+threading.Thread(target={"run": run, "sweep": sweep, "steps": steps}[sys.argv[2]], daemon=True).start()
+time.sleep(0.4)
+"""
+
+
+def check_daemons(check):
+    """A program that ends while a daemon thread computes ends as any other."""
+    for what in ('run', 'sweep', 'steps'):
+        done = subprocess.run([sys.executable, '-c', DAEMON, PENDULUM, what], capture_output=True, text=True, timeout=limits.CLOCK)
+        check.that(f'a program ends while a daemon thread is in {what}', done.returncode == 0 and 'terminate' not in done.stderr, (done.returncode, done.stderr[-200:]))
+
+
 def _forked(_):
     return np.array(me.read(PENDULUM).run()['x'])
 
@@ -240,6 +294,29 @@ def check_builder(check):
     floor.start(position={'z': 1.0})
     run = floor.build().run(to=0.5)
     check.that('one-sided constraints', any(e['kind'] == 'impact' for e in run.events), run.events)
+    b = me.Model('Arm')
+    b.extend('''
+[world]
+gravity = [0, 0, -9.81]
+[bodies.arm]
+mass    = 1
+inertia = [0.1, 0.1, 0.1]
+start   = { at = [0.5, 0, 0] }
+[joints.hinge]
+type    = "revolute"
+between = ["ground", "arm"]
+at      = [0, 0, 0]
+axis    = [0, 1, 0]
+[points]
+tip = { on = "arm", at = [0.5, 0, 0] }
+''')
+    b.define('speed', "sqrt(tip.x'^2 + tip.z'^2)")
+    b.output('turns', "hinge.angle'")
+    b.start(position={'hinge.angle': 0.3}, velocity={'hinge.angle': 2.0})
+    arm = b.build()
+    check.that('names of bodies and joints are no coordinates of their own', arm.coordinates == ['hinge.angle'], arm.coordinates)
+    run = arm.run(to=0.1)
+    check.that('a start by the name of a joint', run['hinge.angle'][0] == 0.3 and run['turns'][0] == 2.0, (run['hinge.angle'][0], run['turns'][0]))
 
 
 def check_exports(check, program, file, folder):
@@ -319,6 +396,8 @@ def main():
         check_sweep(check, folder)
         check_functions(check)
         check_motions(check, folder)
+        check_inputs(check)
+        check_daemons(check)
         check_builder(check)
         check_exports(check, options.program, options.models / 'bouncing_ball.toml', folder)
         check_wrong_use(check)

@@ -12,11 +12,13 @@ from ._system import System, read
 from ._values import names, text
 
 _NAME = re.compile(r"[^\W\d]\w*\Z")
+# Coordinates that are there already have longer ones: of bodies and joints, of families.
+_COORDINATE = re.compile(r"[^\W\d]\w*(\[[\d, ]+\])?(\.[^\W\d]\w*(\[[\d, ]+\])?)*\Z")
 
 
-def _key(name: str) -> str:
+def _key(name: str, like: re.Pattern[str] = _NAME) -> str:
     text(name, "a name")
-    if not _NAME.match(name):
+    if not like.match(name):
         raise ValueError(f"`{name}` cannot be a name")
     return name if re.fullmatch(r"[A-Za-z0-9_]+", name) else json.dumps(name, ensure_ascii=False)
 
@@ -58,11 +60,11 @@ class Model:
         self._events: dict[str, dict[str, str]] = {}
         self._further: list[str] = []
 
-    def _put(self, section: str, name: str, value: str) -> None:
-        entries = self._sections.setdefault(section, {})
-        if _key(name) in entries:
+    def _put(self, section: str, name: str, value: str, like: re.Pattern[str] = _NAME) -> None:
+        entries, key = self._sections.setdefault(section, {}), _key(name, like)
+        if key in entries:
             raise ValueError(f"[{section}] has `{name}` already")
-        entries[_key(name)] = value
+        entries[key] = value
 
     def coordinate(self, *names: str) -> list[Expression]:
         """Coordinates, in this order. Those that are first met in expressions are added by themselves, by name."""
@@ -100,11 +102,11 @@ class Model:
 
     def force(self, coordinate: Expression | str, value: Operand | str) -> None:
         """A further force along a coordinate."""
-        self._put("dynamics.force", _named(coordinate), _text(value))
+        self._put("dynamics.force", _named(coordinate), _text(value), _COORDINATE)
 
     def nonideal(self, coordinate: Expression | str, value: Operand | str) -> None:
         """What constraint forces do beyond d'Alembert's principle, by coordinate."""
-        self._put("nonideal", _named(coordinate), _text(value))
+        self._put("nonideal", _named(coordinate), _text(value), _COORDINATE)
 
     def output(self, name: str, value: Operand | str) -> None:
         """A further column of results."""
@@ -152,7 +154,7 @@ class Model:
             if values is not None and not isinstance(values, Mapping):
                 raise TypeError(f"{section[6:]} is a mapping from names to values, not {type(values).__name__}")
             for name, value in (values or {}).items():
-                self._put(section, _named(name), _text(value))
+                self._put(section, _named(name), _text(value), _COORDINATE)
         if time is not None:
             self._put("start", "time", _text(time))
 
@@ -167,7 +169,7 @@ class Model:
         others = [k for s in ("parameters", "inputs", "states", "modes", "define") for k in self._sections.get(s, {})]
         known = {json.loads(k) if k.startswith('"') else k for k in others}
         for said in texts:
-            for name in re.findall(r"([^\W\d]\w*)'", said):  # what has a velocity
+            for name in re.findall(r"(?<![\w.\]])([^\W\d]\w*)'", said):  # what has a velocity; not hinge.angle'
                 if name not in found and name not in known:
                     found.append(name)
         return found

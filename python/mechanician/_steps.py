@@ -87,6 +87,17 @@ class Inputs(MutableMapping[str, float]):
         self._set: dict[str, float] = {}
         self._under_way: weakref.WeakSet[Steps] = weakref.WeakSet()
 
+    def _of(self, system: System) -> Inputs:
+        """The same values, of another system."""
+        inputs = Inputs(system, self._stated)
+        inputs._values, inputs._set = dict(self._values), dict(self._set)
+        return inputs
+
+    def clear(self) -> None:
+        """All are as the model says."""
+        for name in list(self._set):
+            del self[name]
+
     def _refuse_under_way(self, name: str) -> None:
         """What is an expression is opened by reading the model anew, which a motion that goes on cannot take."""
         if len(self._under_way) > 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import sys
@@ -52,6 +53,14 @@ class System:
         base = self._base
         return _native.NativeModel(self._file, base.source, {**base.given_set, **values})
 
+    def _then(self) -> System:
+        """The model with the inputs of now, whatever is set later: for what is computed when it is asked for."""
+        then = object.__new__(type(self))
+        then.__dict__.update(self.__dict__)
+        then._current = self._now
+        then.inputs = self.inputs._of(then)
+        return then
+
     def _changed(self) -> None:
         self._current = None
 
@@ -97,7 +106,7 @@ class System:
     ) -> Instant:
         """Accelerations, constraint forces and multipliers at one instant. Raises MechanicsError where there are none."""
         answer, refusals, notes = self._now.accelerate(start(position, velocity, time), flag(parts, "parts"))
-        instant = Instant(json.loads(answer), notes, self, (position, velocity, time))
+        instant = Instant(json.loads(answer), notes, self._then(), copy.deepcopy((position, velocity, time)))
         if refusals:
             raise MechanicsError("\n".join(refusals), instant)
         return instant
@@ -168,7 +177,7 @@ class System:
             "to": to, "every": every, "tolerance": tolerance, "method": method, "verify": verify, "project": project,
             "position": position, "velocity": velocity, "time": time, "columns": columns, "scale": scale,
         }
-        return Run(self._run(progress=progress, **cast(Any, repeat)), self, repeat)
+        return Run(self._run(progress=progress, **cast(Any, repeat)), self._then(), copy.deepcopy(repeat))
 
     def steps(
         self,

@@ -9,6 +9,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
+#include <unistd.h>
+
+#include <atomic>
 
 #include "mechanician/cli/program.hpp"
 #include "mechanician/mechanician.hpp"
@@ -39,16 +42,42 @@ nb::object array_of(const Eigen::MatrixXd& x) {
                   {static_cast<std::size_t>(x.rows()), static_cast<std::size_t>(x.cols())});
 }
 
+const unsigned long first_thread = PyThread_get_thread_ident();
+
+/// Set when Python begins to end, after all threads but daemons have.
+std::atomic<bool> python_ends{false};
+
+/// Where Python ends while a daemon thread computes, that thread must not ask for the lock any more: Python would end it through frames
+/// that do not let that pass, and the process with it. It waits here until the process has ended.
+void stay_where_python_ends() {
+  while (python_ends && PyThread_get_thread_ident() != first_thread) ::pause();
+}
+
 /// Other threads of Python run while it computes.
+class Unlocked {
+ public:
+  Unlocked() : state_(PyEval_SaveThread()) {}
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+  ~Unlocked() {
+    stay_where_python_ends();
+    PyEval_RestoreThread(state_);
+  }
+
+ private:
+  PyThreadState* state_;
+};
+
 template <class Call>
 auto released(Call&& call) {
-  const nb::gil_scoped_release release;
+  const Unlocked unlocked;
   return call();
 }
 
 /// Python's own signals are looked at between steps: Ctrl-C interrupts, and what was computed stays.
 template <class Call>
 bool ask_python(const nb::object& progress, Call&& call) {
+  stay_where_python_ends();
   nb::gil_scoped_acquire gil;
   if (PyErr_CheckSignals() != 0) {
     PyErr_Clear();
@@ -118,7 +147,7 @@ void add_model(nb::module_& m) {
       .def_ro("time", &Start::time);
   nb::class_<NativeModel>(m, "NativeModel")
       .def(nb::init<std::string, std::optional<std::string>, Values>(), "file"_a, "text"_a.none(), "set"_a,
-           nb::call_guard<nb::gil_scoped_release>())
+           nb::call_guard<Unlocked>())
       .def_ro("file", &NativeModel::file)
       .def_ro("given_text", &NativeModel::text)
       .def_ro("given_set", &NativeModel::set)
@@ -236,7 +265,7 @@ void add_motions(nb::module_& m) {
              const NamedSample sample = released([&] { return self.sample(t); });
              return array_of(std::vector<double>(sample.row().begin(), sample.row().end()), {sample.row().size()});
            })
-      .def("save", &MotionAnswer::write, nb::call_guard<nb::gil_scoped_release>());
+      .def("save", &MotionAnswer::write, nb::call_guard<Unlocked>());
   m.def(
       "run",
       [](const NativeModel& model, const Start& start, const MotionRequest& wishes, const nb::object& progress) {
@@ -251,11 +280,11 @@ void add_motions(nb::module_& m) {
       .def("__init__",
            [](MotionStepper* self, const NativeModel& model, const Start& start, const MotionRequest& wishes) {
              const MotionRequest request = begin_at(wishes, start);
-             nb::gil_scoped_release release;
+             const Unlocked unlocked;
              new (self) MotionStepper(model.system, request);
            })
-      .def("set_input", &MotionStepper::set_input, nb::call_guard<nb::gil_scoped_release>())
-      .def("advance", &MotionStepper::advance, nb::call_guard<nb::gil_scoped_release>())
+      .def("set_input", &MotionStepper::set_input, nb::call_guard<Unlocked>())
+      .def("advance", &MotionStepper::advance, nb::call_guard<Unlocked>())
       .def_prop_ro("columns", &MotionStepper::columns)
       .def_prop_ro("failed", &MotionStepper::failed)
       .def_prop_ro("why", &MotionStepper::message)
@@ -337,7 +366,7 @@ void add_functions(nb::module_& m) {
       .def("__init__",
            [](Acceleration* self, const NativeModel& model, const Start& start) {
              const State near = state_of(model, start);
-             nb::gil_scoped_release release;
+             const Unlocked unlocked;
              new (self) Acceleration(model.system, near);
            })
       .def_prop_ro("n", &Acceleration::n)
@@ -354,7 +383,7 @@ void add_functions(nb::module_& m) {
             if (q.size() != qd.size() || q.size() != qdd.size() || q.size() != count * n ||
                 (t.size() != 1 && t.size() != count))
               throw std::invalid_argument("t, q, qd and qdd do not fit each other");
-            nb::gil_scoped_release release;
+            const Unlocked unlocked;
             self.evaluate(static_cast<std::int64_t>(count), t.data(), t.size() == 1 ? 0 : 1, q.data(), qd.data(),
                           nullptr, qdd.data());
           },
@@ -364,6 +393,7 @@ void add_functions(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_native, m) {
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] { python_ends = true; }));
   nb::register_exception_translator(translate);
   m.attr("version") = std::string(version());
   add_model(m);
@@ -374,7 +404,7 @@ NB_MODULE(_native, m) {
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     return run_command_line(static_cast<int>(words.size()), arguments.data());
   });
 }

@@ -82,7 +82,8 @@ std::string without_numbers(std::string_view message) {
   for (std::size_t i = 0; i < message.size(); ++i) {
     out += message[i];
     if (message[i] != '[') continue;
-    while (i + 1 < message.size() && (std::isdigit(static_cast<unsigned char>(message[i + 1])) || message[i + 1] == ','))
+    while (i + 1 < message.size() &&
+           (std::isdigit(static_cast<unsigned char>(message[i + 1])) || message[i + 1] == ','))
       ++i;
   }
   return out;

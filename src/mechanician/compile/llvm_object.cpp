@@ -32,15 +32,14 @@ struct Crossings {
         slot(program.steps.size(), -1) {
     const int count = static_cast<int>(program.steps.size());
     // Stores of inputs and constants are shared out too: LLVM takes time that grows with the square of their number.
-    const auto plain = static_cast<int>(std::count_if(program.outputs.begin(), program.outputs.end(),
-                                                      [&](int output) { return output < first; }));
+    const auto plain = static_cast<int>(
+        std::count_if(program.outputs.begin(), program.outputs.end(), [&](int output) { return output < first; }));
     num_parts = options.carried > 0 ? 1 : std::max({1, (count + size - 1) / size, (plain + size - 1) / size});
     plain_per_part = (plain + num_parts - 1) / num_parts;
     // The results of a batch are written to memory; there they stay.
     const int least = options.lanes > 1 ? 1 : 3, unit = std::max(1, 8 / options.lanes);
     for (int part = 0; part < num_parts; ++part) {
-      batches.push_back(
-          sine_batches(program, std::min(count, part * size), std::min(count, (part + 1) * size), least));
+      batches.push_back(sine_batches(program, std::min(count, part * size), std::min(count, (part + 1) * size), least));
       for (const SineBatch& batch : batches.back()) {
         const int room = (static_cast<int>(batch.arguments.size()) + unit - 1) / unit * unit;
         areas.push_back({num_slots, room});

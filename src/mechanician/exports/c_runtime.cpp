@@ -105,6 +105,7 @@ FIXED_STEP(@motion *m, const double *p, double h)
     for (i = 0; i < @COORDINATES + @STATES; ++i) m->q[i] = y[i];
     for (i = 0; i < @COORDINATES; ++i) m->v[i] = y[@COORDINATES + @STATES + i];
     @note_sizes(m);
+    if (@is_off(m, p) && (status = @project(m, p)) != 0) return m->status = status;
     if (over && (status = @happen(m, p)) != 0) return m->status = status;
     if (!over) @keep_signs(m, p);
   }

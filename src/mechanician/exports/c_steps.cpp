@@ -213,7 +213,7 @@ FIXED_STEP(@motion *m, const double *p, double h)
   for (i = 0; i < @COORDINATES + @STATES; ++i) m->q[i] = y[i];
   for (i = 0; i < @COORDINATES; ++i) m->v[i] = y[@COORDINATES + @STATES + i];
   m->t += h;
-  return 0;
+  return @is_off(m, p) ? @project(m, p) : 0;
 }
 )"),
                   {{"FIXED_STEP", name}}));
@@ -238,7 +238,7 @@ int @step_rk4(@motion *m, const double *p, double h)
   if (status) return status;
   for (i = 0; i < @COORDINATES; ++i) m->q[i] = y[i], m->v[i] = y[@COORDINATES + i];
   m->t += h;
-  return 0;
+  return @is_off(m, p) ? @project(m, p) : 0;
 }}
 )",
                        written ? fmt::format("x[{}], ", num_inputs() - facts_.sides.size() + 1) : "",

@@ -233,8 +233,7 @@ void SmoothMotion::begin() {
     dynamics_.size_forces(t, y.data());
   }
   if (!find_rank() || refusal) return;
-  if (guards_.any() && !start_singular_ && switches_.is_start_broken())
-    broken = true, beyond = switches_.beyond();
+  if (guards_.any() && !start_singular_ && switches_.is_start_broken()) broken = true, beyond = switches_.beyond();
   if (!start_singular_ && !phase_.ready) {
     if (!dynamics_.choose_rows(t, y.data())) return refuse(StopReason::not_finite, "the start cannot be evaluated");
     const auto moved = broken ? Dynamics::Projected{.ok = true} : dynamics_.project(t, y.data());

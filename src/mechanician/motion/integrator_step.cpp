@@ -61,8 +61,8 @@ void SmoothMotion::fail_not_finite(double time, const double* y, const std::stri
     const EquationValues::Verdict there = dynamics_.values().judge(later, false);
     if (unmet(there, later.t)) return;
     if (!there.not_finite.empty())
-      return finish(StopReason::not_finite,
-                    fmt::format("at t = {}{}: {}", short_number(later.t), at, there.not_finite), there.place);
+      return finish(StopReason::not_finite, fmt::format("at t = {}{}: {}", short_number(later.t), at, there.not_finite),
+                    there.place);
   }
   if (!poles_.divisor().empty() && bad_.is_near(t, std::max(std::abs(t), options.to - start.t)))
     return finish(StopReason::not_finite,

@@ -25,6 +25,18 @@ constexpr long many_switches = 200;
 /// Beside the tolerance: so much constraints may jump where something switches, over what is near.
 constexpr double jump_allowed = 1e-9;
 
+/// Where a step has just ended for something, that is over.
+double just_after(double t) { return t + 8.0 * std::numeric_limits<double>::epsilon() * std::abs(t); }
+
+/// Whether only the time decides on switches, as with tables of it, and the last step ends before the next: nothing is to be looked for.
+bool is_before_all(const MotionView& view) {
+  const Dynamics& d = view.dynamics;
+  if (!d.surfaces().empty() || d.sides().size() != d.num_expression_switches()) return false;
+  const double passed = just_after(view.step.t), end = just_after(view.step.end());
+  return std::all_of(d.switches().begin(), d.switches().end(),
+                     [&](const SwitchFacts& s) { return s.clock != 0.0 && next_break(passed, s.clock) > end; });
+}
+
 }  // namespace
 
 std::vector<PointsOfTime> points_of_time(const NarrowFunctions& functions, std::span<const Expr> parameters,
@@ -192,6 +204,17 @@ std::optional<Root> SwitchWatch::find_first() {
   LastStep& step = view_.step;
   Dynamics& d = view_.dynamics;
   const auto& held = d.sides();
+  // Well on its new side: from now on a return counts.
+  const auto note_end = [&] {
+    d.calc_switches(step.end(), step.rk.y_new.data(), g_begin_);
+    for (std::size_t i = 0; i < held.size(); ++i)
+      if (held[i] * g_begin_[i] > landing_floor_[i]) landing_floor_[i] = 0.0;
+    doubt_sides();
+  };
+  if (is_before_all(view_)) {
+    note_end();
+    return {};
+  }
   step.state_at(step.t, y_.data(), nullptr);
   // The side that is held is the side that the function is on, whatever rounding says at the begin.
   d.calc_switches(step.t, y_.data(), g_begin_);
@@ -254,11 +277,7 @@ std::optional<Root> SwitchWatch::find_first() {
     first->function = choose_inner(*first, evaluate);
     return first;
   }
-  // Well on its new side: from now on a return counts.
-  d.calc_switches(step.end(), step.rk.y_new.data(), g_begin_);
-  for (std::size_t i = 0; i < held.size(); ++i)
-    if (held[i] * g_begin_[i] > landing_floor_[i]) landing_floor_[i] = 0.0;
-  doubt_sides();
+  note_end();
   return {};
 }
 
@@ -274,11 +293,6 @@ void SwitchWatch::doubt_sides() {
                                        d.switches()[i].text, short_number(view_.motion.t)));
   }
 }
-
-namespace {
-/// Where a step has just ended for something, that is over.
-double just_after(double t) { return t + 8.0 * std::numeric_limits<double>::epsilon() * std::abs(t); }
-}  // namespace
 
 double SwitchWatch::find_point() const {
   double next = std::numeric_limits<double>::infinity();
@@ -330,7 +344,7 @@ std::optional<Root> SwitchWatch::find_exit(double end) {
 
 int SwitchWatch::find(double& when) {
   leaving_ = -1;
-  if (!view_.step.make_dense()) return -1;
+  if (!is_before_all(view_) && !view_.step.make_dense()) return -1;
   std::optional<Root> first = find_first();
   if (const auto exit = find_exit(first ? first->t : view_.step.end())) {
     const auto& along = view_.dynamics.surfaces();
@@ -612,8 +626,7 @@ bool SwitchWatch::turns_guards(const std::vector<double>& before, const std::vec
   d.set_surfaces(surfaces);
   d.choose_rows(t, y.data());
   any = !known;
-  for (std::size_t i = 0; i < count; ++i)
-    any |= is_negative(now[i], noise[i]) && !is_negative(then[i], noise_then[i]);
+  for (std::size_t i = 0; i < count; ++i) any |= is_negative(now[i], noise[i]) && !is_negative(then[i], noise_then[i]);
   return any;
 }
 
