@@ -243,6 +243,26 @@ def check_inputs(check):
     check.that('inputs go back to what the model says', dict(m.inputs) == {'F': 0.0} and m.accelerate(position={'x': 0.5}).acceleration['x'] == -0.5)
 
 
+def check_names(check):
+    try:
+        import sympy
+    except ImportError:
+        return
+    m = me.read("""
+coordinates = ["x", "x_d"]
+[parameters]
+x_dd = 5.0
+[dynamics]
+kinetic = "(x'^2 + x_d'^2)/2"
+force   = { x = "-0.3*x' - 2*x_d + x_dd", x_d = "-x" }
+""")
+    first = m.equations().sympy()['Q'][0]
+    check.that('three quantities are three symbols', len(first.free_symbols) == 3 and sympy.diff(first, sympy.Symbol('x_d', real=True)) == -2, first)
+    run = m.run(to=0.1, position={'x': 1})
+    check.that('a run is itself', run == run and run in [run] and run != m.run(to=0.1))
+    check.that('the words of a run are text', '&lt;run' in run._repr_html_())
+
+
 DAEMON = """
 import sys, threading, time
 import mechanician as me
@@ -398,6 +418,7 @@ def main():
         check_motions(check, folder)
         check_inputs(check)
         check_daemons(check)
+        check_names(check)
         check_builder(check)
         check_exports(check, options.program, options.models / 'bouncing_ball.toml', folder)
         check_wrong_use(check)

@@ -11,7 +11,10 @@ from ._lazy import optional
 if TYPE_CHECKING:
     from ._system import System
 
-_TOKEN = re.compile(r"(?P<number>\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|(?P<name>[^\W\d]\w*(?:\[[^\]]*\])?(?:\.[^\W\d]\w*(?:\[[^\]]*\])?)*'*)|(?P<sign>\S)|\s+")
+_TOKEN = re.compile(
+    r"(?P<number>\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)"
+    r"|(?P<name>[^\W\d]\w*(?:\[[^\]]*\])?(?:\.[^\W\d]\w*(?:\[[^\]]*\])?)*'*)|(?P<sign>\S)|\s+"
+)
 
 
 class Equations:
@@ -31,14 +34,17 @@ class Equations:
     def sympy(self) -> dict[str, Any]:
         """SymPy matrices `M` (n×n), `Q` (n×1), `A` (m×n), `b` (m×1) and, where there are closed forms, `acceleration` and
         `constraint_force` (n×1). Symbols are real; `x'` is `x_d`, `x[1]` is `x_1`, `hip.angle`
-        is `hip_angle`, `t` the time; tables are functions that SymPy knows by their names alone. ValueError where an entry is too long to
-        be written, as those of large mechanisms are."""
+        is `hip_angle`, `t` the time, each with further underscores where another one is called so already; tables are functions that
+        SymPy knows by their names alone. ValueError where an entry is too long to be written, as those of large mechanisms are."""
         sympy = optional("sympy", "sympy")
         data = self.to_dict()
         if "coordinates" not in data or not isinstance(data.get("M"), dict):
             raise ValueError("the model is so large that its equations are known by term: see to_dict()")
         coordinates, rows = data["coordinates"], [r for r in data["rows"] if r in data.get("A", {})]
         reader = _Reader(sympy)
+        # Coordinates have the names that they ask for; what would be called as one of them makes room.
+        for name in (*coordinates, *(f"{c}'" for c in coordinates)):
+            reader.read(name)
 
         def entry(text: str | None) -> Any:
             if text is None:
@@ -76,6 +82,7 @@ class _Reader:
     def __init__(self, sympy: Any) -> None:
         self._sympy = sympy
         self._symbols: dict[str, Any] = {}
+        self._taken: set[str] = set()
         self._functions: dict[str, Any] = {
             "abs": sympy.Abs, "min": sympy.Min, "max": sympy.Max, "hypot": lambda x, y: sympy.sqrt(x**2 + y**2),
             "mod": sympy.Mod, "wrap": lambda x: sympy.Mod(x + sympy.pi, 2 * sympy.pi) - sympy.pi,
@@ -85,6 +92,8 @@ class _Reader:
             self._functions[name] = getattr(sympy, name)
 
     def read(self, text: str) -> Any:
+        if "==" in text or "!=" in text:
+            raise ValueError(f"`{text}` cannot be said in SymPy: a comparison of numbers for equality")
         tokens = list(_TOKEN.finditer(text))
         known: dict[str, Any] = {"__builtins__": {}}
         code = []
@@ -127,5 +136,8 @@ class _Reader:
         if name not in self._symbols:
             base, marks = name.rstrip("'"), len(name) - len(name.rstrip("'"))
             plain = self._plain(base) + ("_" + "d" * marks if marks else "")
+            while plain in self._taken:
+                plain += "_"
+            self._taken.add(plain)
             self._symbols[name] = self._sympy.Symbol(plain, real=True)
         return self._symbols[name]

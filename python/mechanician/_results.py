@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -90,6 +91,10 @@ class Diagnosis(Record):
 
 class Run(Mapping[str, "Array"]):
     """A motion: columns by name as NumPy arrays (no copies), events, and how far it can be trusted."""
+
+    # Tables of numbers are not compared entry by entry: each is equal to itself.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     def __init__(self, native: NativeRun | _Stored, system: System, repeat: Mapping[str, Any]) -> None:
         self._made = native
@@ -205,7 +210,7 @@ class Run(Mapping[str, "Array"]):
         body = ""
         for k in range(0, len(self.t), max(1, len(self.t) // 8)):
             body += "<tr>" + "".join(f"<td>{self[c][k]:.6g}</td>" for c in ["t", *shown]) + "</tr>"
-        return f"<p>{self!r}</p><table><tr>{head}</tr>{body}</table>"
+        return f"<p>{html.escape(repr(self))}</p><table><tr>{head}</tr>{body}</table>"
 
     def __repr__(self) -> str:
         trust = "passes its checks" if self.trusted else "is not to be trusted"
@@ -225,6 +230,10 @@ class _Stored:
 
 class Sweep(Mapping[str, "Array"]):
     """Many motions: one row each. Columns are what was varied, the state at the end and what was kept."""
+
+    # Tables of numbers are not compared entry by entry: each is equal to itself.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
     def __init__(
         self, names: list[str], values: Array, outcomes: list[str], reasons: list[tuple[int, str]], computed: int
