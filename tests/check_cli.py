@@ -40,6 +40,8 @@ PARTS_KEYS = ['error_signal', 'gain', 'deviation', 'deviation_ideal', 'deviation
               'acceleration_null', 'acceleration_range', 'force_null', 'force_range', 'auxiliary', 'reaction_to_forces',
               'reaction_to_motion', 'power']
 
+CLUTCH = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'models', 'clutch.toml'))
+
 
 class Check:
     def __init__(self, program, folder):
@@ -215,6 +217,7 @@ def check_others(c):
     out = json.loads(c.status('equations --json', 0, 'equations', 'pendulum.toml', '--json'))
     c.that('equations --json', out['A']['rod']['x'] == '2*x' and out['M']['x']['x'] == 'm' and out['closed_form']['rows_used'] == ['rod'], out)
     c.status('equations', 0, 'equations', 'pendulum.toml', out="x'' = ")
+    c.status('equations of what is not engaged', 0, 'equations', CLUTCH, out='`clutch` does not hold where the motion begins')
     c.status('equations --latex', 0, 'equations', 'pendulum.toml', '--latex', out='\\ddot{x}')
     c.file('unknown.toml', 'coordinates = ["x"]\n[unknown]\nalpha = "t"\n[dynamics]\nmass = { x = 1 }\nforce = { x = "alpha" }\n')
     c.status('unknown functions are printed', 0, 'equations', 'unknown.toml', out="x'' = alpha")

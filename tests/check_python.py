@@ -210,6 +210,16 @@ def check_motions(check, folder):
     stopped = m.run(to=1e9, every=1e4)
     check.that('Ctrl-C ends a run and keeps what it had', stopped.status == 'interrupted' and time.monotonic() - begin < 60, stopped)
 
+    class OutOfTime(Exception):
+        pass
+
+    def over(number, frame):
+        raise OutOfTime('enough')
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    check.raises('what a handler of signals raises', lambda: m.run(to=1e9, every=1e4), OutOfTime)
+    signal.signal(signal.SIGALRM, before)
+
 
 PUSHED = """
 coordinates = ["x"]

@@ -80,6 +80,8 @@ bool ask_python(const nb::object& progress, Call&& call) {
   stay_where_python_ends();
   nb::gil_scoped_acquire gil;
   if (PyErr_CheckSignals() != 0) {
+    // Ctrl-C keeps what there is; what else a handler raises, as one that limits the time does, is for the caller.
+    if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) nb::raise_python_error();
     PyErr_Clear();
     return false;
   }

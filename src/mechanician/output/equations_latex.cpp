@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "mechanician/base/text.hpp"
 #include "mechanician/equations/unfelt_states.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/simplify.hpp"
@@ -176,6 +177,15 @@ EquationsReport make_equations_report(const Model& model, const Equations& eqs, 
         fmt::format("there are {} independent constraints, more than {}", rows.size(), caps.max_rows);
   else if (!(report.closed = closed_form(report.eqs, rows, caps)))
     report.no_closed_form = "it would be too long to read, or the equations do not determine the acceleration";
+  std::vector<std::string> released;
+  for (const Constraint& c : model.constraints)
+    if (!c.engaged) released.push_back(c.name);
+  for (const Control& c : model.controls)
+    if (!c.engaged) released.push_back(c.name);
+  if (!released.empty() && report.closed)
+    report.closed->notes.push_back(
+        fmt::format("{} {} not hold where the motion begins: the equations and forms are those of when all is engaged",
+                    quote_list(released), released.size() == 1 ? "does" : "do"));
   return report;
 }
 
