@@ -1083,6 +1083,23 @@ to = 3
         kink = rng.choice([f'abs(q0 - {b}*q2)', f'max(0, {b}*q2 - q0)', f'min(q0 - {b}*q2, 0)'])
         one, other = (p.run(text.replace('FORCE', force), '--tolerance', '1e-9').last for force in (kink, '0'))
         for name in ('q0', 'q1', 'q2', "q1'", "q2'"): near(f'{k}: {name}', one[name], other[name], 1e-7)
+    # Friction of the row that holds it moves the projections about.
+    text = """
+coordinates = ["q0", "q1", "q2", "q3"]
+[dynamics]
+kinetic = "0.75*(q0'^2 + q1'^2 + q2'^2 + q3'^2) + 0.1*cos(q0)*q0'*q1'"
+force   = { q0 = "sin(q3) - 0.2*q0'", q1 = "FORCE - 0.2*q1'", q2 = "0.1 - 0.2*q2'", q3 = "q2*q2 - 0.2*q3'" }
+[constraints.c]
+equation = "q0 = 0"
+friction = 0.488
+slip     = "q2'"
+[start]
+position = { q1 = 0.13, q2 = -0.272, q3 = 0.361 }
+[run]
+to = 1
+"""
+    one, other = (p.run(text.replace('FORCE', force), '--tolerance', '1e-9').last for force in ('abs(q0)', '0'))
+    for name in ('q1', 'q2', 'q3'): near(f'beside friction: {name}', one[name], other[name], 1e-7)
 
 
 def loads_that_jump(p, seed):
