@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <map>
 #include <span>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "mechanician/compile/device_functions.hpp"
+#include "mechanician/compile/ptx_tables.hpp"
 #include "mechanician/compile/ptx_text_internal.hpp"
 
 namespace mechanician {
@@ -22,7 +24,7 @@ using P = PtxText::P;
 /// Writes the steps of a program.
 class BodyWriter {
  public:
-  explicit BodyWriter(PtxInstructions& to) : to_(&to), o_(to), functions_(o_) {}
+  explicit BodyWriter(PtxInstructions& to) : to_(&to), o_(to), functions_(o_), tables_(to) {}
 
   /// `varies`: by input. Steps that depend on none of those that do are written first, and are what `invariant` gets: they
   /// are done once, before the loop.
@@ -51,6 +53,7 @@ class BodyWriter {
     for (const std::int32_t i : program.outputs) outputs.push_back(values[static_cast<std::size_t>(i)]);
     return outputs;
   }
+  std::string data() const { return tables_.data(); }
   P is_positive(F a) { return truths_.contains(a.what) && !a.is_constant ? truths_.at(a.what) : o_.less(zero, a); }
   P is_true(F a) {
     const auto found = a.is_constant ? truths_.end() : truths_.find(a.what);
@@ -143,7 +146,7 @@ class BodyWriter {
       case Op::select:
         return o_.select(is_true(a), b, c);
       case Op::lookup:
-        break;  // has_tables(): asked before
+        return tables_.look_up(a, b, std::bit_cast<double>(c.what));  // why_no_tables(): asked before
       case Op::lt:
         return truth(o_.less(a, b));
       case Op::le:
@@ -182,17 +185,19 @@ class BodyWriter {
   PtxText o_;
   std::map<std::uint64_t, P> truths_;  ///< by register
   DeviceFunctions<PtxText> functions_;
+  PtxTables tables_;
   std::map<std::pair<bool, std::uint64_t>, DeviceFunctions<PtxText>::Both> angles_;  ///< both come from one reduction
 };
 
-std::string assemble(const char* entry, const char* parameters, const std::string& begin, const PtxInstructions& body,
-                     const std::string& end) {
+std::string assemble(const std::string& data, const char* entry, const char* parameters, const std::string& begin,
+                     const PtxInstructions& body, const std::string& end) {
   return fmt::format(
-      "// mechanician\n.version 6.4\n.target sm_60\n.address_size 64\n\n.visible .entry {}(\n{})\n{{\n"
+      "// mechanician\n.version 6.4\n.target sm_60\n.address_size 64\n\n{}.visible .entry {}(\n{})\n{{\n"
       "\t.reg .f64 %fd<{}>;\n\t.reg .b64 %rd<{}>;\n\t.reg .pred %p<{}>;\n"
       "\t.reg .b64 %at, %row, %count, %me, %base;\n\t.reg .b32 %x, %y, %z, %done, %first, %last;\n\t.reg .pred %out;\n"
       "{}{}{}}}\n",
-      entry, parameters, body.num_doubles + 1, body.num_words + 1, body.num_predicates + 1, begin, body.text, end);
+      data, entry, parameters, body.num_doubles + 1, body.num_words + 1, body.num_predicates + 1, begin, body.text,
+      end);
 }
 
 /// %me: the number of the instance; what is beyond the last one leaves.
@@ -216,11 +221,6 @@ std::string store(F from, int i) {
 std::string copy(F to, F from) { return fmt::format("\tmov.f64 {}, {};\n", PtxText::name(to), PtxText::name(from)); }
 
 }  // namespace
-
-bool has_tables(const Program& program) {
-  return std::any_of(program.steps.begin(), program.steps.end(),
-                     [](const Step& s) { return s.action == action_of(Op::lookup); });
-}
 
 std::string make_ptx_step(const Program& step, int n) {
   assert(step.num_inputs >= 2 + 2 * n && step.num_outputs() == 2 * n + 1);
@@ -264,7 +264,7 @@ std::string make_ptx_step(const Program& step, int n) {
   end += "\tadd.u32 %done, %done, 1;\n\tbra STEP;\nSTORE:\n" + store(inputs[0], 0);
   for (std::size_t i = 0; i < state.size(); ++i) end += store(state[i], 1 + static_cast<int>(i));
   end += "\tst.global.u32 [%at], %done;\nLEAVE:\n\tret;\n";
-  return assemble(ptx_step_entry,
+  return assemble(writer.data(), ptx_step_entry,
                   "\t.param .u64 rows,\n\t.param .u64 done,\n\t.param .u64 count,\n\t.param .f64 t,\n\t.param .f64 h,\n"
                   "\t.param .u32 origin,\n\t.param .u32 first,\n\t.param .u32 steps\n",
                   begin, body, end);
@@ -276,16 +276,16 @@ std::string make_ptx_map(const Program& program) {
   std::vector<F> inputs;
   for (int i = 0; i < program.num_inputs; ++i) inputs.push_back(o.next());
   std::string invariant;
-  const std::vector<F> outputs =
-      BodyWriter(body).write(program, inputs, std::vector<bool>(inputs.size(), true), invariant);
+  BodyWriter writer(body);
+  const std::vector<F> outputs = writer.write(program, inputs, std::vector<bool>(inputs.size(), true), invariant);
   std::string begin = "\tld.param.u64 %count, [count];\n" + std::string(find_instance) + invariant;
   begin += find_row("inputs", program.num_inputs);
   for (int i = 0; i < program.num_inputs; ++i) begin += load(inputs[static_cast<std::size_t>(i)], i);
   std::string end = find_row("outputs", program.num_outputs());
   for (int i = 0; i < program.num_outputs(); ++i) end += store(outputs[static_cast<std::size_t>(i)], i);
   end += "LEAVE:\n\tret;\n";
-  return assemble(ptx_map_entry, "\t.param .u64 inputs,\n\t.param .u64 outputs,\n\t.param .u64 count\n", begin, body,
-                  end);
+  return assemble(writer.data(), ptx_map_entry, "\t.param .u64 inputs,\n\t.param .u64 outputs,\n\t.param .u64 count\n",
+                  begin, body, end);
 }
 
 }  // namespace mechanician

@@ -8,7 +8,7 @@
 /// The text is written here, without LLVM: a program is straight-line arithmetic without common subexpressions, and registers
 /// and schedule are the business of the driver, which compiles the text for the GPU it finds. Products and sums round as
 /// on the processor, fused where the program says so; sin and cos give the same bits, other functions differ in the last
-/// place (device_functions.hpp).
+/// place (device_functions.hpp). Tables are data of the text (ptx_tables.hpp says which cannot be).
 
 #include <string>
 
@@ -30,10 +30,6 @@ inline constexpr const char* ptx_map_entry = "mechanician_map";
 /// An instance takes steps first … first + steps − 1, if it has done all before. Where vouch is not positive it stops before
 /// that step: its state and its number of steps are those of the last good one, and the processor goes on from there.
 std::string make_ptx_step(const Program& step, int n);
-
-/// Tables are on the processor only: the text of such a program cannot be made.
-bool has_tables(const Program& program);
-inline constexpr const char* tables_on_processor = "tables are looked up by the processor";
 
 /// Kernel parameters: u64 inputs (num_inputs doubles for each instance), u64 outputs, u64 count.
 std::string make_ptx_map(const Program& program);

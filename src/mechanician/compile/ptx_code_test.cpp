@@ -14,8 +14,12 @@
 #include "mechanician/compile/device_functions.hpp"
 #include "mechanician/compile/host_arithmetic_for_test.hpp"
 #include "mechanician/compile/ptx_machine_for_test.hpp"
+#include "mechanician/compile/ptx_tables.hpp"
 #include "mechanician/compile/random_program_for_test.hpp"
 #include "mechanician/compile/trigonometry.hpp"
+#include "mechanician/expression/differentiate.hpp"
+#include "mechanician/expression/print.hpp"
+#include "mechanician/expression/table.hpp"
 
 namespace mechanician {
 namespace {
@@ -237,13 +241,63 @@ TEST(PtxCode, IsAcceptedByTheAssemblerWhereThereIsOne) {
   std::filesystem::remove(file);
 }
 
-TEST(PtxCode, SaysThatTablesAreNotForDevices) {
+/// Values and derivatives of all kinds of tables, inside, at points, at ends and beyond: the bits of the processor.
+TEST(PtxCode, LooksTablesUpAsTheProcessorDoes) {
+  const std::vector<double> x{-2.0, -1.0, 0.5, 1.0, 2.5}, v{1.0, -2.0, 0.5, 3.0, 1.0};
+  const Expr a = parameter("a"), b = parameter("b");
+  std::vector<Expr> lookups;
+  for (const Outside o : {Outside::error, Outside::hold, Outside::zero, Outside::periodic})
+    for (const Interpolation i :
+         {Interpolation::linear, Interpolation::cubic, Interpolation::monotone, Interpolation::steps}) {
+      const Table table({.name = "f", .arguments = {x}, .values = v, .interpolation = i, .outside = o});
+      for (int order = 0; order < 4; ++order) lookups.push_back(table(a, order));
+      if (i == Interpolation::monotone) continue;
+      std::vector<double> grid;
+      for (int k = 0; k < 25; ++k)
+        grid.push_back(std::sin(1.7 * k) + (o == Outside::periodic && k % 5 == 4 ? 0.0 : 0.3));
+      if (o == Outside::periodic)
+        for (std::size_t k = 0; k < 5; ++k) grid[20 + k] = grid[k];
+      if (o == Outside::periodic)
+        for (std::size_t k = 0; k < 5; ++k) grid[5 * k + 4] = grid[5 * k];
+      const Table map({.name = "g", .arguments = {x, x}, .values = grid, .interpolation = i, .outside = o});
+      lookups.push_back(map(a, b));
+    }
+  int num_values = 0;
+  for (const Expr& f : lookups) {
+    if (f.op() != Op::lookup) continue;  // a derivative that is zero
+    const Expr both[] = {f, derivative(f, a), derivative(f, b)};
+    for (const Expr& g : both) {
+      if (g.op() != Op::lookup) continue;
+      const std::vector<Expr> inputs{a, b};
+      ProgramBuilder builder(2);
+      const std::vector<ProgramBuilder::Value> at{builder.input(0), builder.input(1)};
+      const Program program = builder.finish(builder.append(Tape(std::span(&g, 1), inputs), at));
+      ASSERT_EQ(why_no_tables(program), nullptr);
+      PtxMachine machine(make_ptx_map(program));
+      std::vector<double> registers(static_cast<std::size_t>(program.num_registers()));
+      std::vector<double> where = x;
+      for (const double p : {-2.0 - 1e-16, -7.3, -2.5, -1.7, -0.2, 0.6, 0.99, 1.4, 2.4, 2.6, 9.1, 1e300, -1e300})
+        where.push_back(p);
+      for (const double p :
+           {std::nan(""), std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()})
+        where.push_back(p);
+      for (const double p : where)
+        for (const double q : {-1.3, 0.5, 2.5, 3.0}) {
+          const double in[2] = {p, q};
+          double want = 0.0, got = 0.0;
+          program.evaluate(in, registers.data(), &want);
+          machine.launch({std::bit_cast<std::uint64_t>(&in[0]), std::bit_cast<std::uint64_t>(&got), 1}, 1, 1);
+          EXPECT_TRUE(got == want || (std::isnan(got) && std::isnan(want)))
+              << print(g) << " at " << p << ", " << q << ": " << got << ", not " << want;
+          ++num_values;
+        }
+    }
+  }
+  EXPECT_GT(num_values, 3000);
+  // Which table it is has to be known.
   ProgramBuilder builder(1);
-  const auto key = builder.constant(keys_for_test().front());
-  const auto plain = builder.add(builder.input(0), builder.constant(1.0));
-  const auto looked_up = builder.apply(Op::lookup, plain, plain, key);
-  EXPECT_FALSE(has_tables(builder.finish(std::span(&plain, 1))));
-  EXPECT_TRUE(has_tables(builder.finish(std::span(&looked_up, 1))));
+  const auto looked_up = builder.apply(Op::lookup, builder.input(0), builder.input(0), builder.input(0));
+  EXPECT_NE(why_no_tables(builder.finish(std::span(&looked_up, 1))), nullptr);
 }
 
 }  // namespace

@@ -33,6 +33,16 @@ class PtxMachine {
       if (w.empty() || w[0] == "//") continue;
       if (w[0] == ".visible") entry_ = w[2].substr(0, w[2].find('('));
       if (w[0] == ".param") parameters_.push_back(w[2]);
+      if (w[0] == ".global") {
+        std::vector<double>& numbers = arrays_[w[4]];
+        for (std::size_t k = 7; k < w.size(); ++k) {
+          std::string word;
+          for (const char ch : w[k])
+            if (ch != '{' && ch != '}') word += ch;
+          numbers.push_back(number(word));
+        }
+        if (std::to_string(numbers.size()) != w[5]) throw std::runtime_error("size of " + w[4]);
+      }
       if (w[0] == "{") in_body = true;
       if (w[0][0] == '.' || w[0] == "{" || w[0] == "}" || !in_body) continue;
       if (w[0].back() == ':')
@@ -59,6 +69,7 @@ class PtxMachine {
   std::vector<std::vector<std::string>> code_;
   std::map<std::string, std::size_t> labels_;
   std::map<std::string, Bits> registers_;
+  std::map<std::string, std::vector<double>> arrays_;
 
   Bits get(const std::string& name) const {
     if (name[0] == '%') {
@@ -131,6 +142,9 @@ class PtxMachine {
     // The sign of the first, the size of the second.
     if (op == "copysign.f64") return set_number(w[1], std::copysign(number(w[3]), number(w[2])));
     if (op == "selp.f64") return set(w[1], get(w[4]) != 0 ? get(w[2]) : get(w[3]));
+    if (op == "mov.u64") return set(w[1], std::bit_cast<Bits>(arrays_.at(w[2]).data()));
+    if (op == "min.u64") return set(w[1], std::min(get(w[2]), get(w[3])));
+    if (op == "selp.b64") return set(w[1], get(w[4]) != 0 ? get(w[2]) : get(w[3]));
     if (op == "mov.f64" || op == "mov.b64" || op == "mov.u32" || op == "cvta.to.global.u64")
       return set(w[1], get(w[2]));
     if (op == "and.b64" || op == "and.pred") return set(w[1], get(w[2]) & get(w[3]));

@@ -67,6 +67,13 @@ class PtxText {
   I difference(I a, I b) { return write("sub.u64", next_word(), name(a) + ", " + name(b)); }
   I shift_left(I a, int by) { return write("shl.b64", next_word(), name(a) + ", " + std::to_string(by)); }
   I shift_right_signed(I a, int by) { return write("shr.s64", next_word(), name(a) + ", " + std::to_string(by)); }
+  I whole(std::uint64_t x) { return write("mov.b64", next_word(), word(x)); }
+  I sum(I a, I b) { return write("add.u64", next_word(), name(a) + ", " + name(b)); }
+  I times(I a, std::uint64_t b) { return write("mul.lo.u64", next_word(), name(a) + ", " + word(b)); }
+  I least(I a, std::uint64_t b) { return write("min.u64", next_word(), name(a) + ", " + word(b)); }
+  I select(P p, I a, I b) { return write("selp.b64", next_word(), name(a) + ", " + name(b) + ", " + name(p)); }
+  I address_of(const std::string& array) { return write("mov.u64", next_word(), array); }
+  F load(I address) { return write("ld.global.f64", next(), "[" + name(address) + "]"); }
   F to_double(I a) { return write("cvt.rn.f64.s64", next(), name(a)); }
 
   F next() { return {false, static_cast<std::uint64_t>(to_->num_doubles++)}; }

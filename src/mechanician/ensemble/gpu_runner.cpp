@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "mechanician/compile/ptx_code.hpp"
+#include "mechanician/compile/ptx_tables.hpp"
 #include "mechanician/compile/violation_program.hpp"
 
 namespace mechanician {
@@ -164,7 +165,7 @@ GpuRunnerResult make_gpu_runner(std::shared_ptr<Gpu> gpu, const System& system, 
   const ProgramOptions programs = make_lane_options(system, nominal, lanes.varied);
   const StepProgramResult step = make_step_program(system.equations(), programs);
   if (!step.made) return {nullptr, step.reason};
-  if (has_tables(step.made->program)) return {nullptr, tables_on_processor};
+  if (const char* why = why_no_tables(step.made->program)) return {nullptr, why};
   return {std::make_unique<GpuRunner>(std::move(gpu), *step.made, make_violation_program(system.equations(), programs),
                                       VariedParameters(system, programs), options, std::move(cpu.made)),
           {}};

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "mechanician/compile/ptx_code.hpp"
+#include "mechanician/compile/ptx_tables.hpp"
 #include "mechanician/compile/violation_program.hpp"
 #include "mechanician/ensemble/adaptive_runner.hpp"
 #include "mechanician/ensemble/gpu_runner.hpp"
@@ -59,8 +60,8 @@ std::unique_ptr<MotionRunner> make_gpu_runner(const System& system, const State&
       why_not = step.reason;
       return nullptr;
     }
-    if (has_tables(step.made->program)) {
-      why_not = tables_on_processor;
+    if (const char* why = why_no_tables(step.made->program)) {
+      why_not = why;
       return nullptr;
     }
     return std::make_unique<GpuRunner>(found.gpu, *step.made, make_violation_program(system.equations(), programs),
