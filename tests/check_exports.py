@@ -154,11 +154,15 @@ def check_fixed_steps(check, program, file, source, answer, names, first, step):
         return
     got = [float(rows[0][c]) for x in names for c in (x, f"{x}'")]
     size = max(abs(x) for x in got) or 1.0
-    check.that(f'{name}: fixed steps are those of `sweep`', answer['rk4'] == 64 and all(abs(a - b) <= 1e-11*size for a, b in zip(answer['fixed'], got)), [(a, b) for a, b in zip(answer['fixed'], got) if a != b][:3])
+    # Where these have drifted off the constraints, those of C have been brought back onto them.
+    drift = float(rows[0]['violation'] or 0)
+    allowed = 1e-11*size if drift < 5e-10 else 1e3*drift
+    check.that(f'{name}: fixed steps are those of `sweep`', answer['rk4'] == 64 and all(abs(a - b) <= allowed for a, b in zip(answer['fixed'], got)), [(a, b) for a, b in zip(answer['fixed'], got) if a != b][:3])
     if re.search(r'^\[(actuators|nominal)', file.read_text(encoding='utf-8'), re.M):
         return      # lanes have such control in straight lines, C finds it as where there are limits: other roundings
-    check.compared += 1
-    check.bits += answer['fixed'] == got
+    if drift < 5e-10:
+        check.compared += 1
+        check.bits += answer['fixed'] == got
 
 
 def check_model(check, program, file, folder, compilers, sanitize):

@@ -272,11 +272,7 @@ void SmoothMotion::begin() {
   else if (options.method == Method::bdf)
     begin_implicit();
   // Contacts were decided upon with the sides that the numbers are on at the start itself.
-  if (!broken && guards_.begin_negative() && !start_singular_) {
-    beyond = switches_.find_start_beyond();
-    if (beyond == 0.0)
-      doubts.push_back(fmt::format("from t = {} on a contact pulls, or rubs more than it can", short_number(t)));
-  }
+  if (!broken && !phase_.passes && !start_singular_ && guards_.begin_negative()) beyond = switches_.find_start_beyond();
   if (beyond > 0.0) finish(StopReason::callback);
 }
 

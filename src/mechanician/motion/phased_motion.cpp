@@ -292,6 +292,7 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
   phase.forces = force_source();
   phase.largest_step = (options.to - start.t) / step_control::least_steps;
   // A state that was decided upon, with rows that are told apart, needs no second judgement.
+  phase.passes = change_pending_;
   phase.judged = sums_.phases > 0 && multipliers_unique_ && !phase_->dynamics->absent().empty();
   phase.ready = ready;
   MotionOptions own = options;
