@@ -477,7 +477,9 @@ class Controller {
     o.delta = space.D * o.answer.y;
     o.tau = space.T * o.answer.y;
     o.carried.clear();
-    if (!agrees_with_contacts(at, pressed, qdd + o.delta, o.tau - effort)) {
+    // Without actuators efforts are those of requirements, and there may have been more of them, of contacts.
+    const VectorXd change = has_actuators_ ? VectorXd(o.tau - effort) : VectorXd();
+    if (!agrees_with_contacts(at, pressed, qdd + o.delta, change)) {
       o.tau = effort;
       o.answer = solve_beside_contacts(at, X, pressed, qdd, qdd.cwiseAbs() + before.cwiseAbs(), N, o);
     }
