@@ -604,8 +604,51 @@ DOCUMENTS = ('pendulum', 'arm7', 'box_stack', 'bicycle', 'tracking_arm', 'fallin
 NO_DOCUMENT = ('drop or correct one constraint', 'give the start that `project` prints', 'unknown functions', 'any motion along it', 'by term, and no document')
 
 
+# Letters beyond ASCII in names, the title and the text: some that fonts of mathematics have by name, some that text has, some that no font has.
+LETTERS = """title = "Größe φ, ≤ 3°, 中"
+coordinates = ["φ", "Δx_1", "é"]
+# 中 is a letter that is in few fonts; ω² too
+[parameters]
+"ω" = 2.0
+"größe" = 1.0
+[dynamics]
+kinetic = "(φ'^2 + Δx_1'^2 + é'^2)/2"
+potential = "größe*ω*φ^2 + if(φ > 0, φ, é*Δx_1)"
+[constraints]
+"θ" = "Δx_1 + é = 0.3*t"
+[tables."ψ_1"]
+points = [[-1.0, 0.0], [1.0, 2.0]]
+outside = "hold"
+[outputs]
+o = "ψ_1(φ)"
+[start]
+velocity = { "é" = 0.3 }
+"""
+
+
+def check_letters(check, program, folder):
+    """No letter of a model is left out: TeX says so in its log alone."""
+    (folder / 'letters.toml').write_text(LETTERS, encoding='utf-8')
+    made = call(program, 'export', 'latex', folder / 'letters.toml', '-o', folder / 'letters.tex')
+    text = (folder / 'letters.tex').read_text(encoding='utf-8') if made.returncode == 0 else made.stderr
+    formulas = call(program, 'equations', folder / 'letters.toml', '--latex').stdout
+    check.that('letters beyond ASCII have their names in formulas', '\\ddot{\\varphi}' in formulas and '\\omega' in formulas and '\\Delta x_{1}' in formulas and '\\text{größe}' in formulas
+               and not re.search('[φωΔθ]', ''.join(line for line in formulas.splitlines() if not line.startswith('%'))), formulas)
+    if made.returncode != 0 or not shutil.which('lualatex'):
+        check.that('a document of letters beyond ASCII', made.returncode == 0, text)
+        return
+    for engine in ('lualatex', 'xelatex'):
+        if shutil.which(engine):
+            done = call(engine, '-interaction=nonstopmode', '-halt-on-error', 'letters.tex', cwd=folder)
+            log = (folder / 'letters.log').read_text(encoding='utf-8', errors='replace')
+            if "fontspec.sty' not found" not in log:
+                check.that(f'{engine}: no letter is left out', done.returncode == 0 and 'Missing character' not in log, re.findall('Missing character.*|!.*', log))
+
+
 def check_documents(check, program, models, everything):
     """Documents compile; skipped without LuaLaTeX."""
+    with tempfile.TemporaryDirectory() as folder:
+        check_letters(check, program, pathlib.Path(folder))
     if not shutil.which('lualatex'):
         print('documents are not compiled: there is no lualatex')
         return
@@ -622,6 +665,8 @@ def check_documents(check, program, models, everything):
                 print('documents are not compiled: there is no fontspec')
                 return
             wrong = [line for line in done.stdout.splitlines() if line.startswith('!')]
+            log = (pathlib.Path(folder) / 'document.log').read_text(encoding='utf-8', errors='replace')
+            check.that(f'{file.stem}: every letter is in the document', 'Missing character' not in log, re.findall('Missing character.*', log)[:3])
             check.that(f'{file.stem}: the document compiles', done.returncode == 0 and (pathlib.Path(folder) / 'document.pdf').stat().st_size > 1000, wrong)
 
 
