@@ -72,6 +72,9 @@ void CWriter::make_projections() {
                    {"PROJECTED_FLOOR", "size = @size_of(size, @floor_of(m, &s, velocities));"},
                    {"PROJECTED_PASSED", "&d, slips,"},
                    {"PROJECTED_SLIPS", "rub"},
+                   {"PROJECTED_NAME", "@project_generally"},
+                   {"PROJECTED_FOLLOWING", ""},
+                   {"PROJECTED_FOLLOW", ""},
                    {"MOTION_ARGUMENT", "const @motion *m,"},
                    {"MODE_VALUES", "m->d.mode, side"}}));
     add_text(R"(
@@ -82,14 +85,20 @@ static int @project_state(const @motion *m, double t, double *q, double *v, cons
 }
 )");
   } else {
-    if (solves_generally_ && projects())
-      add_text(with(c_general_projection(), {{"PROJECTED_MODES", ""},
-                                             {"PROJECTED_ROWS", ""},
-                                             {"PROJECTED_PASSED", ""},
-                                             {"PROJECTED_FLOOR", ""},
-                                             {"PROJECTED_SLIPS", "0"},
-                                             {"MOTION_ARGUMENT", ""},
-                                             {"MODE_VALUES", "0, side"}}));
+    if (solves_generally_ && projects()) {
+      add_text(with(c_general_projection(),
+                    {{"PROJECTED_MODES", ""},
+                     {"PROJECTED_ROWS", ""},
+                     {"PROJECTED_PASSED", ""},
+                     {"PROJECTED_FLOOR", ""},
+                     {"PROJECTED_SLIPS", "0"},
+                     {"PROJECTED_NAME", has_following() ? "@project_rows" : "@project_generally"},
+                     {"PROJECTED_FOLLOWING", has_following() ? ", char following" : ""},
+                     {"PROJECTED_FOLLOW", has_following() ? "if (act[j] && @follows[j]) act[j] = following;" : ""},
+                     {"MOTION_ARGUMENT", ""},
+                     {"MODE_VALUES", "0, side"}}));
+      if (has_following()) add_text(c_following_rows());
+    }
     if (projects()) {
       make_projection(ProjectionOf::positions, "positions", "q");
       make_projection(ProjectionOf::velocities, "velocities", "v");
