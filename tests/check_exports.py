@@ -552,6 +552,65 @@ def random_control(seed):
     return text
 
 
+# Rows lie on samples of control and between them.
+SAMPLED = """coordinates = ["a", "b"]
+[dynamics]
+kinetic = "a'^2 + b'^2/2 + a'*b'*cos(a-b)"
+potential = "-9.81*(2*cos(a)+cos(b))"
+[actuators]
+t1 = { a = "1", limit = 60 }
+[control]
+every = 0.02
+[control.hold]
+equation = "a = 0.3*sin(t)"
+frequency = 4.0
+[start]
+position = { a = 0.2, b = 0.1 }
+[run]
+to = 0.5
+"""
+SAMPLED_MAIN = r"""
+#include "sampled.h"
+#include <stdio.h>
+int main(void)
+{
+  double p[sampled_PARAMETERS + 1];
+  sampled_motion m, fixed;
+  sampled_instant now, there;
+  int k, i, status;
+  sampled_parameters(p);
+  sampled_begin(&m, p, 1e-10);
+  sampled_begin(&fixed, p, 1e-10);
+  printf("[");
+  for (k = 0; k <= 50; ++k) {
+    for (status = 0; !status && m.t < 0.01*k;) status = sampled_step(&m, p, 0.01*k);
+    for (i = 0; !status && k > 0 && i < 64; ++i) status = sampled_step_rk4(&fixed, p, (0.01*k - fixed.t)/(64 - i));
+    fixed.t = m.t;
+    if (!status) status = sampled_look(&m, p, &now);
+    if (!status) status = sampled_look(&fixed, p, &there);
+    printf("%s[%d, %.17g, %.17g, %.17g, %.17g]", k ? ", " : "", status, m.t, now.tau[0], now.a[1], there.tau[0]);
+  }
+  printf("]");
+  return 0;
+}
+"""
+
+
+def check_samples(check, program, folder, compiler):
+    """At the time of a sample a row has what was held up to it, in `run` and in C."""
+    (folder / 'sampled.toml').write_text(SAMPLED, encoding='utf-8')
+    (folder / 'sampled_main.c').write_text(SAMPLED_MAIN, encoding='utf-8')
+    call(program, 'export', 'c', folder / 'sampled.toml', '-o', folder)
+    built = call(compiler, *WARNINGS, f'-I{folder}', folder / 'sampled_main.c', folder / 'sampled.c', '-lm', '-o', folder / 'sampled')
+    got = json.loads(call(folder / 'sampled').stdout or '[]') if built.returncode == 0 else built.stderr
+    run = json.loads(call(program, 'run', folder / 'sampled.toml', '--json', '--quiet', '--tolerance', '1e-10', '--every', '0.01').stdout)
+    columns = [run['columns'].index(c) for c in ('t', 'tau(t1)', "b''", 'tau(t1)')]
+    want = [[row[c] for c in columns] for row in run['rows']]
+    largest = [max(abs(row[k]) for row in want) for k in range(4)]
+    check.that('samples: C has the rows of `run`', len(got) == len(want) == 51 and all(g[0] == 0 and all(abs(x - w) <= 1e-6*most for x, w, most in zip(g[1:], row, largest)) for g, row in zip(got, want)),
+               [(g, row) for g, row in zip(got, want) if abs(g[2] - row[1]) > 1e-6*largest[1]][:2])
+
+
 def check_random_control(check, program, folder, compiler, count=24):
     """C's own search for what acts against that of `accelerate`, at the start of random models; what cannot be met is refused by both."""
     compared = 0
@@ -687,6 +746,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_texts(check, os.path.abspath(options.program), options.models.resolve(), pathlib.Path(folder))
         switched_models.check_c(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
+        check_samples(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
         check_random_control(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
         bad = call(options.program, 'export', 'fortran', options.models / 'pendulum.toml', '-o', folder)
         check.that('an unknown kind is a mistake of the command line', bad.returncode == 2, bad.stderr)

@@ -136,6 +136,20 @@ def read(made, two, references):
     return tuple((made.getReal if two else made.getFloat64)(references))
 
 
+def check_samples(check, program, folder):
+    """At the time of a sample a row of Co-Simulation has what was held up to it, as `run` does; Model Exchange has an event there, and what is held from it on."""
+    (folder / 'sampled.toml').write_text(check_exports.SAMPLED, encoding='utf-8')
+    result = json.loads(program.call('run', folder / 'sampled.toml', '--json', '--quiet', '--tolerance', '1e-11', '--every', '0.01').stdout)
+    at = result['columns'].index('tau(t1)')
+    want = [row[at] for row in result['rows']]
+    for version in ('2.0', '3.0'):
+        fmu, _ = program.export(folder / 'sampled.toml', version)
+        for kind in KINDS:
+            got = fmpy.simulate_fmu(fmu, fmi_type=kind, stop_time=0.5, output_interval=0.01, relative_tolerance=1e-10, output=['tau(t1)'], record_events=False)['tau(t1)']
+            steps = range(50) if kind == 'CoSimulation' else range(1, 50, 2)    # between samples both agree
+            check.that(f'samples {version} {kind}: rows are those of `run`', len(got) == len(want) and all(abs(got[k] - want[k]) < 1e-5*max(map(abs, want)) for k in steps), list(zip(got, want))[:6])
+
+
 def check_states(check, program, models):
     """A state that was kept, as bytes, gives the same bits again; so do instances side by side in threads."""
     for version in ('2.0', '3.0'):
@@ -445,6 +459,7 @@ def main():
                 (folder / f'{name}.toml').write_text(text, encoding='utf-8')
                 check_model(check, program, folder / f'{name}.toml')
         switched_models.check_fmus(check, program, folder, fmpy, np)
+        check_samples(check, program, folder)
         check_states(check, program, models)
         check_exchange_state(check, program, models)
         check_logging(check, program, models)

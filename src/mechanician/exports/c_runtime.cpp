@@ -64,16 +64,17 @@ static int @rk4(const @motion *m, const double *p, double h, double *y)
 
 std::string_view c_sampled_steps() {
   return R"(
-/* Samples of control lie between steps. */
+/* Samples of control lie between steps: one that is due where a step ends is taken where the next begins. */
 int @step_rk4(@motion *m, const double *p, double h)
 {
   const double end = m->t + h;
   while (m->t < end) {
-    const double next = @next_sample(m), to = next < end ? next : end;
-    int status = @fixed_step(m, p, to - m->t);
-    if (status) return status;
+    double to = end;
+    int status = @sample(m, p);
+    if (status) return m->status = status;
+    if (to > @next_sample(m)) to = @next_sample(m);
+    if ((status = @fixed_step(m, p, to - m->t)) != 0) return status;
     m->t = to;
-    if ((status = @sample(m, p)) != 0) return m->status = status;
   }
   return 0;
 }
@@ -215,9 +216,9 @@ int @step(@motion *m, const double *p, double to)
   if (status) return status;
   if (!(to > m->t)) return to < m->t ? @BACKWARDS : 0;
   m->event = -1;
-  SHORTEN_TO_SAMPLE
   /* Nearer to each other than the clock can tell. */
-  if (to - m->t <= 8e-16*@size_of(fabs(m->t), fabs(to))) { m->t = to; STEP_NOTHING }
+  if (to - m->t <= 8e-16*@size_of(fabs(m->t), fabs(to))) { m->t = to; return 0; }
+  TAKE_SAMPLE
   for (i = 0; i < at_v; ++i) m->y[i] = m->q[i];
   for (i = 0; i < n; ++i) m->y[at_v + i] = m->v[i];
   if (@goes_on(m, p)) for (i = 0; i < @Y; ++i) m->k[0][i] = m->k[12][i];

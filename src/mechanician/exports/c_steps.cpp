@@ -171,38 +171,35 @@ void CWriter::make_steps() {
   for (const auto& row : dop853::d) add_text(fmt::format("  {},\n", c_numbers(row, 16)));
   add_text("};\n");
   // Dense output is for events, or where it is asked for.
-  add_text(with(
-      c_adaptive_step(),
-      {{"STEP_END",
-        !has_events() ? (facts_.has_samples() ? "return m->status = @sample(m, p);" : "return 0;")
-        : facts_.sides.empty() && !facts_.has_samples()
-            ? "return m->status = @search(m, p);"
-            : std::string("if ((m->status = @search(m, p)) != 0) return m->status;\n  ") +
-                  (facts_.sides.empty()
-                       ? ""
-                       : "if (!(m->t < t_new) && @any_turns(turned) && (m->status = @cross(m, p, turned)) != 0) return "
-                         "m->status;\n  ") +
-                  (facts_.has_samples() ? "return m->status = @sample(m, p);" : "return 0;")},
-       {"STEP_SIDES", facts_.sides.empty() ? "" : "double turned[@SWITCHES] = {0};"},
-       {"STEP_REFRESH",
-        facts_.sides.empty()
-            ? ""
-            : "if (@beyond_at(m, m->t, m->y, p) && (m->status = @first_sides(m, p)) != 0) return m->status;"},
-       {"STEP_SWITCH", facts_.sides.empty() ? "" : R"(if (!landing) {
+  add_text(
+      with(c_adaptive_step(),
+           {{"STEP_END", !has_events() ? "return 0;"
+                         : facts_.sides.empty()
+                             ? "return m->status = @search(m, p);"
+                             : "if ((m->status = @search(m, p)) != 0) return m->status;\n  "
+                               "if (!(m->t < t_new) && @any_turns(turned)) m->status = @cross(m, p, turned);\n  "
+                               "return m->status;"},
+            {"STEP_SIDES", facts_.sides.empty() ? "" : "double turned[@SWITCHES] = {0};"},
+            {"STEP_REFRESH",
+             facts_.sides.empty()
+                 ? ""
+                 : "if (@beyond_at(m, m->t, m->y, p) && (m->status = @first_sides(m, p)) != 0) return m->status;"},
+            {"STEP_SWITCH", facts_.sides.empty() ? "" : R"(if (!landing) {
       m->t_begin = m->t, m->length = h;
       landing_at = @find_switch(m, p, t_new, turned);
       if (landing_at < t_new) { landing = 1; continue; }
     })"},
-       {"STEP_LANDS_NOT", facts_.sides.empty() ? "" : "for (i = 0; landing && i < @SWITCHES; ++i) turned[i] = 0;"},
-       {"RUN_TO", c_number(facts_.system.run_settings().to.value_or(-1e300))},
-       {"LEAST_STEPS", facts_.depends_on_time || has_events() ? "100" : "50"},
-       {"STEP_NOTHING", facts_.has_samples() ? "return m->status = @sample(m, p);" : "return 0;"},
-       {"SHORTEN_TO_SAMPLE", facts_.has_samples() ? "if (to > @next_sample(m)) to = @next_sample(m);" : ""},
-       {"STEP_DENSE",
-        facts_.keeps_dense()
-            ? "if ((status = @extend_step(m, p, m->t, h, y_new, m->dense)) != 0) { m->h = 0.5*h; continue; }"
-            : ""},
-       {"DENSE_STATE", facts_.keeps_dense() ? "@state_at(m, m->dense[0], t, y);" : R"(double dense[@Y][7];
+            {"STEP_LANDS_NOT", facts_.sides.empty() ? "" : "for (i = 0; landing && i < @SWITCHES; ++i) turned[i] = 0;"},
+            {"RUN_TO", c_number(facts_.system.run_settings().to.value_or(-1e300))},
+            {"LEAST_STEPS", facts_.depends_on_time || has_events() ? "100" : "50"},
+            {"TAKE_SAMPLE", facts_.has_samples() ? "if ((m->status = @sample(m, p)) != 0) return m->status;\n  "
+                                                   "if (to > @next_sample(m)) to = @next_sample(m);"
+                                                 : ""},
+            {"STEP_DENSE",
+             facts_.keeps_dense()
+                 ? "if ((status = @extend_step(m, p, m->t, h, y_new, m->dense)) != 0) { m->h = 0.5*h; continue; }"
+                 : ""},
+            {"DENSE_STATE", facts_.keeps_dense() ? "@state_at(m, m->dense[0], t, y);" : R"(double dense[@Y][7];
   for (i = 0; i < @COORDINATES + @STATES; ++i) y[i] = m->q[i];
   for (i = 0; i < @COORDINATES; ++i) y[@COORDINATES + @STATES + i] = m->v[i];
   if (m->length > 0) {
