@@ -17,6 +17,7 @@ import multiprocessing
 import os
 import pathlib
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -135,6 +136,44 @@ def check_inputs(check):
         for _ in moved.steps():
             moved.inputs['R'] = 0.5
     check.raises('a constraint that no longer holds ends the motion', shorten, me.MechanicsError)
+
+
+def check_what_does_nothing(check):
+    """What looks as if it did something is refused; what comes out is the caller's."""
+    m = me.read(SPRING.replace('x = "U"', 'x = "U + load"'))
+    for what, change in (('inputs as a whole', lambda: setattr(m, 'inputs', {'U': 3.0})), ('an attribute that is none', lambda: setattr(m, 'tolerance', 1e-3)),
+                         ('an attribute of a model that is none', lambda: setattr(me.Model(), 'kinetc', 1.0))):
+        check.raises(f'set: {what}', change, AttributeError)
+    for what, change in (('one', lambda: m.parameters.__setitem__('c', 1.0)), ('several', lambda: m.parameters.update(c=1.0)), ('none', lambda: m.parameters.clear())):
+        check.raises(f'parameters are not set here: {what}', change, TypeError)
+    m.coordinates.append('y'), m.outputs.append('z'), m.constraints.append('w')
+    check.that('lists of names are copies', m.coordinates == ['x'] and m.project()['position'].keys() == {'x'} and not m.outputs and not m.constraints, m.coordinates)
+    sweep = m.sweep(vary={'load': [0.0, 1.0]}, to=1.0)
+    m.inputs['load'] = 1.0
+    check.that('an input that is an expression varies as a number', same_bits(sweep['x'][1:], m.run(to=1.0)['x'][-1:]), (sweep['x'], m.run(to=1.0)['x'][-1]))
+    for call, words in ((lambda: m.sweep(vary={'U': [1.0]}, to=1.0, device='gpu'), "method='rk4', step=H"), (lambda: m.sweep(vary={'V': [1.0]}, to=1.0), '`V` is neither')):
+        try:
+            call()
+            check.that(words, False)
+        except ValueError as e:
+            check.that(f'a message of Python: {words}', words in str(e) and '--' not in str(e), e)
+    f = me.read(PENDULUM).compiled()
+    q = np.tile([0.6, -0.8], (100, 1))
+    q[73] = 0.0
+    try:
+        f(0.0, q, np.ones_like(q))
+        check.that('a state without an acceleration', False)
+    except ValueError as e:
+        check.that('a state without an acceleration has its number', 'state 73 of 100' in str(e), e)
+    events = me.read(SPRING + "[modes]\ng = 1\n[events]\na = { when = \"t - 1\", do = \"g = 2\" }\n")
+    steps = events.steps()
+    next(steps)
+    events.inputs['U'] = 2.0
+    try:
+        next(steps)
+        check.that('an input beside events', False)
+    except ValueError as e:
+        check.that('an input beside events is refused by name', 'events change the model' in str(e) and 'kernels' not in str(e), e)
 
 
 def check_modes(check):
@@ -266,6 +305,13 @@ def check_pickles(check, folder):
     check.that('a pickled function', same_bits(f(0.0, q, qd), g(0.0, q, qd)))
     for thing in (m.accelerate(), m.check(), m.sweep(vary={'m': [1.0]}), m.linearise(position={'x': 0.0, 'y': -1.0}, velocity={'x': 0.0, 'y': 0.0}), m.rest()):
         check.that(f'a pickled {type(thing).__name__}', repr(pickle.loads(pickle.dumps(thing))) == repr(thing))
+    driven = me.read(SPRING)
+    driven.inputs['U'] = 2.5
+    rows = driven.steps()
+    next(rows)
+    check.that('pickled inputs, while a motion goes on', dict(pickle.loads(pickle.dumps(driven.inputs))) == dict(driven.inputs))
+    check.raises('a motion row by row is not pickled', lambda: pickle.dumps(rows), TypeError)
+    check.that('pickled parameters', pickle.loads(pickle.dumps(m.parameters)) == m.parameters == json.loads(json.dumps(m.parameters)))
     # A model that takes numbers from another file.
     (folder / 'sub').mkdir(exist_ok=True)
     (folder / 'sub' / 'force.csv').write_text('x,f\n-2,-8\n2,8\n', encoding='utf-8')
@@ -331,8 +377,13 @@ def check_threads(check):
     other = threading.Thread(target=count)
     other.start()
     m.run(to=1500, tolerance=1e-12, every=1.0)
-    done.set(), other.join()
     check.that('another thread runs while a motion is computed', counts[0] > 2, counts)
+    if shutil.which('cc'):
+        with tempfile.TemporaryDirectory() as folder:
+            counts[0] = 0
+            m.export_fmu(pathlib.Path(folder) / 'pendulum.fmu')
+            check.that('and while a model is exported and compiled', counts[0] > 20, counts)
+    done.set(), other.join()
 
 
 def interrupted(call, after=0.5):
@@ -362,9 +413,29 @@ def check_interrupts(check):
             kept.append(step.t)
     found, _ = interrupted(rows)
     check.that('Ctrl-C between rows is an exception as everywhere', found is KeyboardInterrupt and len(kept) > 1, (found, len(kept)))
+    # One row, one search, that would take many seconds.
+    steps = m.steps(to=3e5, every=3e5)
+    first = next(steps)
+    found, _ = interrupted(lambda: next(steps))
+    check.that('Ctrl-C while a row is computed', first.t == 0 and found is KeyboardInterrupt, found)
+    found, _ = interrupted(lambda: m.rest(starts=200_000))
+    check.that('Ctrl-C while rest is looked for', found is KeyboardInterrupt, found)
+    steps = m.steps(to=2.0, every=1.0)
+    next(steps)
+    check.that('rows go on afterwards', [s.t for s in steps] == [1.0, 2.0])
+
+    # However short a run is, it is said that it has begun and that it has ended.
+    calls = []
+    run = m.run(to=0.5, every=0.1, progress=lambda *a: calls.append(a) or True)
+    check.that('progress: a first and a last call', len(calls) >= 2 and calls[0][0] == 0 and calls[0][1] < 0.5 and calls[-1] == (0.0, 0.5, 0.5) and run.status == 'done', calls)
+    calls.clear()
+    m.run(to=300, every=1.0, progress=lambda *a: calls.append(a) or True)
+    check.that('progress: the end of a longer one', calls[-1] == (0.0, 300.0, 300.0) and sorted(calls) == calls, calls)
+    check.that('progress: False ends a short run too', m.run(to=1, every=0.1, progress=lambda *_: False).status == 'interrupted')
 
     def complain(*_):
         raise RuntimeError('enough')
+    check.raises('an exception of progress, of a short run', lambda: m.run(to=1, progress=complain), RuntimeError)
     try:
         m.run(to=1e9, every=1e4, progress=complain)
         check.that('an exception of progress comes through', False)
@@ -396,6 +467,7 @@ def main():
         folder = pathlib.Path(name)
         check_inputs(check)
         check_modes(check)
+        check_what_does_nothing(check)
         check_linear(check, folder)
         check_pictures(check)
         check_sympy(check)
