@@ -46,6 +46,10 @@ class Model:
     >>> b.build().run(to=10)
     """
 
+    __slots__ = (
+        "title", "kinetic", "potential", "_coordinates", "_sections", "_constraints", "_controls", "_events", "_further", "_met",
+    )
+
     def __init__(self, title: str = "") -> None:
         #: The title of the model.
         self.title = text(title, "the title")
