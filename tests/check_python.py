@@ -20,6 +20,7 @@ import pathlib
 import pickle
 import re
 import signal
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -369,6 +370,20 @@ def check_exports(check, program, file, folder):
     made = pathlib.Path(m.export_c(folder / 'by_python'))
     subprocess.run([program, 'export', 'c', str(file), '-o', str(folder / 'by_program')], check=True, capture_output=True)
     check.that('export_c writes what the program writes', made.read_bytes() == (folder / 'by_program' / made.name).read_bytes())
+    if shutil.which('cc'):
+        library = folder / 'exported.so'
+        subprocess.run(['cc', '-O2', '-ffp-contract=off', '-shared', '-fPIC', str(made), '-lm', '-o', str(library)], check=True)
+        n, row, f = len(m.coordinates), ctypes.c_double * 64, m.compiled()
+        exported, parameters, got = ctypes.CDLL(str(library)), row(), row()
+        getattr(exported, f'{made.stem}_parameters')(parameters)
+        rng, equal = np.random.default_rng(3), 0
+        run = m.run(to=1.0, every=0.02)
+        for k in range(50):
+            q, v = (np.array([run[c + prime][k] for c in m.coordinates]) for prime in ('', "'"))
+            v = v * rng.normal()
+            status = getattr(exported, f'{made.stem}_acceleration')(ctypes.c_double(run.t[k]), row(*q), row(*v), parameters, got, None, None)
+            equal += status == 0 and same_bits(got[:n], f(float(run.t[k]), q, v))
+        check.that('accelerations of the C are those of compiled(), bit for bit', equal == 50, equal)
     fmu = pathlib.Path(m.export_fmu(folder / 'model.fmu', fmi='3.0'))
     check.that('export_fmu writes an archive', fmu.read_bytes()[:2] == b'PK')
     check.raises('an FMU that is called otherwise', lambda: m.export_fmu(folder / 'model.zip'), ValueError)
