@@ -552,6 +552,50 @@ def random_control(seed):
     return text
 
 
+ARGUMENTS = r"""
+#include "NAME.h"
+#include <math.h>
+#include <stdio.h>
+static int tried(double tolerance, double to, double *t)
+{
+  double p[NAME_PARAMETERS + 1];
+  NAME_motion m;
+  int status;
+  NAME_parameters(p);
+  NAME_begin(&m, p, tolerance);
+  status = NAME_step(&m, p, to);
+  *t = m.t;
+  return status;
+}
+int main(void)
+{
+  static const double tolerances[] = {0, -1, NAN, INFINITY}, ends[] = {NAN, INFINITY, -INFINITY, -1}, lengths[] = {-0.1, NAN, INFINITY, -INFINITY};
+  double p[NAME_PARAMETERS + 1], t;
+  NAME_motion m;
+  int i, wrong = 0, status;
+  NAME_parameters(p);
+  for (i = 0; i < 4; ++i) status = tried(tolerances[i], 0.1, &t), wrong += !status || t != 0;
+  for (i = 0; i < 4; ++i) status = tried(1e-9, ends[i], &t), wrong += !status || t != 0;
+  for (i = 0; i < 4; ++i) NAME_begin(&m, p, 1e-9), status = NAME_step_rk4(&m, p, lengths[i]), wrong += !status || m.t != 0;
+  status = tried(1e-9, 0.001, &t), wrong += status != 0 || !(t > 0);
+  NAME_begin(&m, p, 1e-9), status = NAME_step_rk4(&m, p, 0.001), wrong += status != 0 || !(m.t > 0);
+  printf("%d", wrong);
+  return 0;
+}
+"""
+
+
+def check_arguments(check, program, models, folder, compiler):
+    """Ends, lengths and tolerances that are no numbers to go by are a status, and nothing moves."""
+    (folder / 'sampled.toml').write_text(SAMPLED, encoding='utf-8')
+    for file in (models / 'pendulum.toml', models / 'bouncing_ball.toml', models / 'servo.toml', folder / 'sampled.toml'):
+        call(program, 'export', 'c', file, '-o', folder)
+        (folder / 'arguments.c').write_text(ARGUMENTS.replace('NAME', file.stem), encoding='utf-8')
+        built = call(compiler, '-std=c99', f'-I{folder}', folder / 'arguments.c', folder / f'{file.stem}.c', '-lm', '-o', folder / 'arguments')
+        got = call(folder / 'arguments').stdout if built.returncode == 0 else built.stderr
+        check.that(f'{file.stem}: impossible arguments', got == '0', got)
+
+
 # Rows lie on samples of control and between them.
 SAMPLED = """coordinates = ["a", "b"]
 [dynamics]
@@ -746,6 +790,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_texts(check, os.path.abspath(options.program), options.models.resolve(), pathlib.Path(folder))
         switched_models.check_c(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
+        check_arguments(check, os.path.abspath(options.program), options.models.resolve(), pathlib.Path(folder), compilers[0])
         check_samples(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
         check_random_control(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
         bad = call(options.program, 'export', 'fortran', options.models / 'pendulum.toml', '-o', folder)

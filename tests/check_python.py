@@ -19,8 +19,8 @@ import os
 import pathlib
 import pickle
 import re
-import signal
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile

@@ -68,6 +68,7 @@ std::string_view c_sampled_steps() {
 int @step_rk4(@motion *m, const double *p, double h)
 {
   const double end = m->t + h;
+  if (!(h >= 0) || !isfinite(h)) return h < 0 ? @BACKWARDS : @NO_NUMBER;
   while (m->t < end) {
     double to = end;
     int status = @sample(m, p);
@@ -89,6 +90,7 @@ FIXED_STEP(@motion *m, const double *p, double h)
   double y[@Y], left = h;
   int i, k, over, status = m->status;
   if (status) return status;
+  if (!(h >= 0) || !isfinite(h)) return h < 0 ? @BACKWARDS : @NO_NUMBER;
   while (left > 0) {
     double low = 0, high = left;
     if ((status = @rk4(m, p, left, y)) != 0) return status;
@@ -214,6 +216,7 @@ int @step(@motion *m, const double *p, double to)
   int i, tries, leaps = 0, since = 0, landing = 0, status = m->status;
   STEP_SIDES
   if (status) return status;
+  if (!isfinite(to) || !(m->tolerance > 0)) return @NO_NUMBER;
   if (!(to > m->t)) return to < m->t ? @BACKWARDS : 0;
   m->event = -1;
   /* Nearer to each other than the clock can tell. */
@@ -253,7 +256,7 @@ int @step(@motion *m, const double *p, double to)
     t_new = landing ? landing_at : last ? to : m->t + m->h;
     if (landing) landing = 2; /* if it fails, it is not where it was looked for */
     h = t_new - m->t;
-    if ((!landing && !(h > 4e-16*@size_of(fabs(m->t), fabs(to - m->t)*1e-6))) || tries > 300) return @STEP_TOO_SMALL;
+    if ((!landing && !(h > 4e-16*@size_of(fabs(m->t), fabs(to - m->t)*1e-6))) || tries > 300) return status ? status : @STEP_TOO_SMALL;
     status = 0;
     for (i = 1; i < 12 && !status; ++i) {
       @combine(m, @a[i], i, h, stage);

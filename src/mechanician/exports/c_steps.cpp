@@ -213,9 +213,9 @@ void CWriter::make_steps() {
 FIXED_STEP(@motion *m, const double *p, double h)
 {
   double y[@Y];
-  int i;
-  const int status = @rk4(m, p, h, y);
-  if (status) return status;
+  int i, status;
+  if (!(h >= 0) || !isfinite(h)) return h < 0 ? @BACKWARDS : @NO_NUMBER;
+  if ((status = @rk4(m, p, h, y)) != 0) return status;
   for (i = 0; i < @COORDINATES + @STATES; ++i) m->q[i] = y[i];
   for (i = 0; i < @COORDINATES; ++i) m->v[i] = y[@COORDINATES + @STATES + i];
   m->t += h;
@@ -240,6 +240,7 @@ int @step_rk4(@motion *m, const double *p, double h)
 {{
   double {0}y[{1}];
   int i, status = 0;
+  if (!(h >= 0) || !isfinite(h)) return h < 0 ? @BACKWARDS : @NO_NUMBER;
 {2}  {3}status = @rk4(m->t, h, m->q, m->v, p, y, y + @COORDINATES);
   if (status) return status;
   for (i = 0; i < @COORDINATES; ++i) m->q[i] = y[i], m->v[i] = y[@COORDINATES + i];
