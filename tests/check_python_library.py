@@ -176,6 +176,76 @@ def check_what_does_nothing(check):
         check.that('an input beside events is refused by name', 'events change the model' in str(e) and 'kernels' not in str(e), e)
 
 
+PART = """[world]
+gravity = [0, 0, -9.81]
+[bodies.arm]
+mass    = MASS
+inertia = [0.1, 0.1, 0.1]
+start   = { at = [0.5, 0, 0] }
+[joints.hinge]
+type    = "revolute"
+between = ["ground", "arm"]
+at      = [0, 0, 0]
+axis    = [0, 1, 0]
+"""
+ROBOT = """<robot name="r"><link name="base"/><link name="arm"><inertial><origin xyz="0.5 0 0"/><mass value="MASS"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="hinge" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint></robot>
+"""
+
+
+def check_loading(check, folder):
+    """A model that is loaded again is the one of now: of its text, of what is set and of every file that it reads."""
+    folder = folder / 'again'
+    folder.mkdir()
+    table = SPRING.replace('x = "U"', 'x = "U - f(x)"').replace('[dynamics]', '[tables]\nf = { file = "force.csv", argument = "x", value = "f", interpolation = "linear" }\n[dynamics]')
+    files = {'table.toml': table, 'whole.toml': '[parts.left]\nmodel = "part.toml"\n[run]\nto = 1\n', 'robot.urdf': ROBOT.replace('MASS', '1')}
+    force, part = 'x,f\n-2,-8\n2,SLOPE\n', PART
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding='utf-8')
+    (folder / 'force.csv').write_text(force.replace('SLOPE', '8'), encoding='utf-8')
+    (folder / 'part.toml').write_text(part.replace('MASS', '1'), encoding='utf-8')
+
+    def seen(name, **set_):
+        m = me.load(folder / name, **set_)
+        return m, dict(m.accelerate().acceleration)
+
+    for name, other, text in (('table.toml', 'force.csv', force.replace('SLOPE', '9')), ('table.toml', 'table.toml', table.replace('c = 4.0', 'c = 5.0')),
+                              ('whole.toml', 'part.toml', part.replace('MASS', '3')), ('robot.urdf', 'robot.urdf', ROBOT.replace('MASS', '2'))):
+        (_, before), (_, again) = seen(name), seen(name)
+        check.that(f'{name}: the same again', before == again, (before, again))
+        size, when = (folder / other).stat().st_size, (folder / other).stat().st_mtime_ns
+        (folder / other).write_text(text, encoding='utf-8')
+        check.that(f'{other}: as long as before', (folder / other).stat().st_size == size)
+        os.utime(folder / other, ns=(when, when))      # its time does not tell either
+        _, after = seen(name)
+        check.that(f'{name}: {other} has changed', after != before, (before, after))
+    one, first = seen('table.toml')
+    two, second = seen('table.toml', c=7.0)
+    check.that('parameters that are set are of one model', first != second and one.parameters['c'] == 5.0 and two.parameters['c'] == 7.0)
+    one.inputs['U'] = 30.0
+    third, now = seen('table.toml')
+    check.that('and so are inputs', third.inputs['U'] == 1.0 and now == first, (now, first))
+    (folder / 'force.csv').unlink()
+    check.raises('a table that is gone', lambda: seen('table.toml'), me.ModelError)
+    # A name says another file in another folder.
+    here = os.getcwd()
+    try:
+        found = []
+        for mass in ('1', '2'):
+            (folder / mass).mkdir()
+            (folder / mass / 'm.toml').write_text(part.replace('MASS', mass), encoding='utf-8')
+            os.chdir(folder / mass)
+            found.append(me.load('m.toml').accelerate().acceleration)
+        check.that('the same name in another folder', found[0] != found[1], found)
+    finally:
+        os.chdir(here)
+    text = SPRING.replace('c = 4.0', 'c = 6.0')
+    check.that('texts', me.read(text).parameters['c'] == 6.0 and me.read(SPRING).parameters['c'] == 4.0 and me.read(text).parameters['c'] == 6.0)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        rows = list(pool.map(lambda k: me.read(SPRING, c=float(k % 3 + 1)).run(to=0.5)['x'][-1], range(24)))
+    check.that('in threads at once', all(rows[k] == rows[k % 3] for k in range(24)) and len(set(rows)) == 3, rows)
+
+
 def check_modes(check):
     (x,) = me.coordinates('x')
     b = me.Model('Thrust that is switched off')
@@ -468,6 +538,7 @@ def main():
         check_inputs(check)
         check_modes(check)
         check_what_does_nothing(check)
+        check_loading(check, folder)
         check_linear(check, folder)
         check_pictures(check)
         check_sympy(check)
