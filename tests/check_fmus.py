@@ -219,6 +219,43 @@ def check_close_times(check, program, folder):
     check_model(check, program, folder / 'close.toml', ('2.0',))
 
 
+# Ever lower bounces with friction, on a floor that is not even.
+BOUNCES = """coordinates = ["x", "y"]
+[modes]
+n = 0
+gain = 1
+[inputs]
+U = 1.0
+[dynamics]
+kinetic = "x'^2/2 + y'^2/2"
+potential = "9.81*y"
+force = { x = "gain*U - 0.1*x'" }
+[constraints.floor]
+equation = "y >= 0.1*sin(3*x)"
+restitution = 0.6
+friction = 0.1
+slip = ["x'"]
+[start]
+position = { x = 0.0, y = 1.0 }
+[events]
+a = { when = "y - 0.5", direction = "up", do = ["n = n + 1", "gain = -gain"] }
+[outputs]
+nn = "n"
+[run]
+to = 2.0
+"""
+
+
+def check_low_bounces(check, program, folder):
+    """Where bounces come to their end Model Exchange goes on as `run` does, to the tolerance of its integrator."""
+    (folder / 'bounces.toml').write_text(BOUNCES, encoding='utf-8')
+    _, last = program.run(folder / 'bounces.toml')
+    fmu, _ = program.export(folder / 'bounces.toml', '2.0')
+    result = fmpy.simulate_fmu(fmu, fmi_type='ModelExchange', stop_time=2.0, output_interval=0.2, relative_tolerance=1e-9, output=['x', "x'"])
+    error = difference(result, last, ['x', "x'"])
+    check.that('the end of low bounces', error < 1e-6, error)
+
+
 def check_states(check, program, models):
     """A state that was kept, as bytes, gives the same bits again; so do instances side by side in threads."""
     for version in ('2.0', '3.0'):
@@ -531,6 +568,7 @@ def main():
         check_samples(check, program, folder)
         check_wrong_calls(check, program, models)
         check_close_times(check, program, folder)
+        check_low_bounces(check, program, folder)
         check_states(check, program, models)
         check_exchange_state(check, program, models)
         check_logging(check, program, models)

@@ -132,7 +132,7 @@ static int know(Instance *c)
 static int initialise(Instance *c)
 {
   c->s.begun = 1, c->s.over = 0, c->known = 0;
-  if (c->exchange) c->s.m.slack = 10*c->s.m.tolerance;
+  if (c->exchange) c->s.m.slack = 0.01*c->s.m.tolerance;
   FIRST_SAMPLE@_restart(&c->s.m, c->s.p);
   /* Start values that somebody set are where they should be after the next step at the latest: then at once, and it is said. */
   if (!c->s.m.status && @_is_off(&c->s.m, c->s.p)) {
