@@ -341,6 +341,37 @@ def check_sympy_of_more(check):
         check.that('a table is a function', 3 * road(2 * t) in Q.args and Q.has(sympy.Derivative), Q)
 
 
+def check_printed_python(check, folder):
+    """What `equations --python` prints decides with numbers, arrays and symbols alike; rows that come and go are named."""
+    (folder / 'kinks.toml').write_text("""coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+force = { x = "sign(x)*2 + if(x > y and not (y == 1), x, y^2) + abs(x)", y = "min(x, y) - max(2*x, y') + if(x < 0 or y < 0.5, 1, 0)" }
+[constraints]
+floor = { equation = "y >= -9" }
+grip  = { equation = "x' = y'", engaged = false }
+""", encoding='utf-8')
+    printed = subprocess.run([check.program, 'equations', str(folder / 'kinks.toml'), '--python'], capture_output=True, text=True).stdout
+    check.that('rows that come and go are said', '# One-sided' in printed and '`floor`' in printed and '# Not engaged' in printed and '`grip`' in printed, printed[:400])
+    functions: dict = {}
+    exec(printed, functions)
+    force = functions['force']
+    try:
+        import sympy
+    except ImportError:
+        return
+    x, y, vx, vy = sympy.symbols('x y vx vy', real=True)
+    symbols = force(sympy.Symbol('t'), [x, y], [vx, vy], functions['parameters'], sympy)
+    rng = np.random.default_rng(11)
+    for _ in range(20):
+        a, b, c, d = rng.normal(size=4)
+        want = [np.sign(a)*2 + (a if a > b and b != 1 else b**2) + abs(a), min(a, b) - max(2*a, d) + (1 if a < 0 or b < 0.5 else 0)]
+        plain, arrays = force(0.0, [a, b], [c, d]), force(0.0, [np.array([a]), np.array([b])], [np.array([c]), np.array([d])], functions['parameters'], np)
+        exact = [float(e.subs({x: a, y: b, vx: c, vy: d})) for e in symbols]
+        for what, got in (('numbers', plain), ('arrays', [v[0] for v in arrays]), ('symbols', exact)):
+            check.that(f'printed functions of {what}', np.allclose(got, want, rtol=1e-12, atol=1e-12), (got, want))
+
+
 def check_sympy(check):
     try:
         import sympy
@@ -542,6 +573,7 @@ def main():
         check_linear(check, folder)
         check_pictures(check)
         check_sympy(check)
+        check_printed_python(check, folder)
         check_sympy_of_more(check)
         check_pickles(check, folder)
         check_threads(check)
