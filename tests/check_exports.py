@@ -693,6 +693,8 @@ def check_texts(check, program, models, folder):
     text = (folder / 'four_bar.tex').read_text(encoding='utf-8') if made.returncode == 0 else ''
     document = call(program, 'equations', models / 'four_bar.toml', '--latex-document').stdout
     check.that('export latex: a whole document', text.count('\\begin{') == text.count('\\end{') > 3 and text == document, made.stderr)
+    lines = [math.dist(*zip(*[iter(map(float, line))]*2)) for line in re.findall(r' j ([\d.]+) ([\d.]+) m ([\d.]+) ([\d.]+) l S', text)]
+    check.that('export latex: a figure of the start, in proportion', '\\begin{figure}' in text and len(lines) == 3 and all(abs(x/lines[0] - y/0.4) < 1e-2 for x, y in zip(lines, (0.4, 1.5, 0.9))), lines)
     check.that('export latex: with the model and its diagnosis', 'joint_x' in text and 'degrees of freedom' in text)
 
 

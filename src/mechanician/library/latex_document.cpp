@@ -12,6 +12,7 @@
 #include "mechanician/motion/stage_model.hpp"
 #include "mechanician/output/check_output.hpp"
 #include "mechanician/output/equations_output.hpp"
+#include "mechanician/report/still_picture.hpp"
 
 namespace mechanician {
 
@@ -98,6 +99,9 @@ std::string latex_document(const System& system, const State& start) {
   std::string out =
       fmt::format("\\title{{{}}}\n\\author{{}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle\n", escaped(title));
   if (!system.source().text.empty()) out += "\n\\section{Model}\n" + listing(system.source().text);
+  if (const std::string picture = still_latex(system_at_start(system), start); !picture.empty())
+    out += fmt::format("\n\\begin{{figure}}[h]\n\\centering\n{}\\caption{{The start, t = {}.}}\n\\end{{figure}}\n",
+                       picture, short_number(start.t));
   out += "\n\\section{Equations of motion}\n$M \\ddot q = Q + Q^c$, $A \\ddot q = b$.\n";
   for (const LatexBlock& block : equations_latex_blocks(report, longest_expression)) {
     if (!block.name.empty()) out += fmt::format("\n\\paragraph{{{}.}}", escaped(block.name));
