@@ -446,6 +446,7 @@ NB_MODULE(_native, m) {
     const nb::gil_scoped_release others_first;
     ::usleep(20'000);
   }));
+  nb::set_leak_warnings(false);  // threads that Python leaves where they are keep what they have
   nb::register_exception_translator(translate);
   m.attr("version") = std::string(version());
   add_model(m);
