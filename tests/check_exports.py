@@ -552,6 +552,39 @@ def random_control(seed):
     return text
 
 
+OPEN_INPUT = r"""
+#include "driven.h"
+#include <stdio.h>
+int main(void)
+{
+  double p[driven_PARAMETERS + 1];
+  driven_motion m, fixed;
+  int i, status = 0;
+  driven_parameters(p);
+  driven_begin(&m, p, 1e-11);
+  driven_begin(&fixed, p, 1e-11);
+  while (!status && m.t < 0.5) status = driven_step(&m, p, 0.5);
+  for (i = 0; !status && i < 512; ++i) status = driven_step_rk4(&fixed, p, 0.5/512);
+  p[driven_input_at[0]] = 3;
+  while (!status && m.t < 1.0) status = driven_step(&m, p, 1.0);
+  for (i = 0; !status && i < 512; ++i) status = driven_step_rk4(&fixed, p, 0.5/512);
+  printf("[%d, %.17g, %.17g]", status, m.q[0], fixed.q[0]);
+  return 0;
+}
+"""
+
+
+def check_open_inputs(check, program, folder, compiler):
+    """An input that is an expression acts as one until it is set, and then as a number: in closed form, by both kinds of steps."""
+    (folder / 'driven.toml').write_text('coordinates = ["x"]\n[inputs]\nG = "0.1*sin(3*t)"\n[dynamics]\nkinetic = "x\'^2/2"\nforce = { x = "G" }\n[run]\nto = 1\n', encoding='utf-8')
+    (folder / 'driven_main.c').write_text(OPEN_INPUT, encoding='utf-8')
+    call(program, 'export', 'c', folder / 'driven.toml', '-o', folder)
+    built = call(compiler, *WARNINGS, f'-I{folder}', folder / 'driven_main.c', folder / 'driven.c', '-lm', '-o', folder / 'driven')
+    got = json.loads(call(folder / 'driven').stdout or '[1]') if built.returncode == 0 else [built.stderr]
+    want = 0.1/3*(0.5 - math.sin(1.5)/3) + 0.1/3*(1 - math.cos(1.5))*0.5 + 3*0.125
+    check.that('an input that is set on the way', got[0] == 0 and all(abs(x - want) < 1e-10 for x in got[1:]), (got, want))
+
+
 ARGUMENTS = r"""
 #include "NAME.h"
 #include <math.h>
@@ -792,6 +825,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_texts(check, os.path.abspath(options.program), options.models.resolve(), pathlib.Path(folder))
         switched_models.check_c(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
+        check_open_inputs(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
         check_arguments(check, os.path.abspath(options.program), options.models.resolve(), pathlib.Path(folder), compilers[0])
         check_samples(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
         check_random_control(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])

@@ -150,7 +150,7 @@ static int @goes_on(const @motion *m, const double *p)
 {
   int i, other = !m->goes_on || m->t < m->t_end || m->t > m->t_end;
   for (i = 0; i < @Y && !other; ++i) other = m->y[i] < m->end[i] || m->y[i] > m->end[i];
-  for (i = 0; i < @PARAMETERS && !other; ++i) other = p[i] < m->with[i] || p[i] > m->with[i];
+  for (i = 0; i < @PARAMETERS && !other; ++i) other = p[i] < m->with[i] || p[i] > m->with[i] || !isnan(p[i]) != !isnan(m->with[i]);
   return !other;
 }
 

@@ -233,6 +233,13 @@ void CWriter::make_step_of_the_engine() {
   const StepProgramResult step =
       has_program_ ? make_step_program(facts_.system.equations(), step_options_) : StepProgramResult{};
   const bool written = step.made && step.made->program.steps.size() <= longest_step_program;
+  // An input that is an expression is none until it is set.
+  std::string given;
+  const int first = 2 + 2 * n();
+  for (std::size_t k = 0; k < facts_.given_flag.size(); ++k)
+    if (facts_.given_flag[k] >= 0)
+      given += fmt::format("  x[{0}] = isnan(p[{1}]) ? 0 : 1;\n  if (isnan(p[{1}])) x[{2}] = 0;\n",
+                           first + facts_.given_flag[k], k, static_cast<std::size_t>(first) + k);
   add_text(c_classical_step());
   if (written) add(step.made->program, "step_program");
   add_text(fmt::format(R"(
@@ -252,8 +259,8 @@ int @step_rk4(@motion *m, const double *p, double h)
                        written ? step.made->program.num_outputs() : 2 * n(),
                        written ? "  x[0] = m->t, x[1] = h;\n  for (i = 0; i < @COORDINATES; ++i) x[2 + i] = m->q[i], "
                                  "x[2 + @COORDINATES + i] = "
-                                 "m->v[i];\n  for (i = 0; i < @PARAMETERS; ++i) x[2 + 2*@COORDINATES + i] = p[i];\n  "
-                                 "@step_program(x, y);\n"
+                                 "m->v[i];\n  for (i = 0; i < @PARAMETERS; ++i) x[2 + 2*@COORDINATES + i] = p[i];\n" +
+                                     given + "  @step_program(x, y);\n"
                                : "",
                        written ? fmt::format("if (!(y[{}] > 0)) ", step.made->at_vouch()) : ""));
 }
