@@ -1,5 +1,7 @@
 #include "mechanician/library/acceleration.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <stdexcept>
@@ -102,7 +104,12 @@ void Acceleration::evaluate(std::int64_t count, const double* t, std::int64_t t_
   const int n = s.system.n();
   const auto row = [&](std::int64_t k) { return k * n; };
   const auto solve = [&](std::int64_t k) {
-    solve_generally(s.system, t[k * t_apart], q + row(k), qd + row(k), parameters, qdd + row(k));
+    try {
+      solve_generally(s.system, t[k * t_apart], q + row(k), qd + row(k), parameters, qdd + row(k));
+    } catch (const std::domain_error& e) {
+      if (count == 1) throw;
+      throw std::domain_error(fmt::format("state {} of {}, counted from 0: {}", k, count, e.what()));
+    }
   };
   if (!s.one) {
     for (std::int64_t k = 0; k < count; ++k) solve(k);
