@@ -15,6 +15,7 @@
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/instant/family_numbers.hpp"
 #include "mechanician/large/large_quantities.hpp"
+#include "mechanician/large/large_terms.hpp"
 #include "mechanician/model/validate.hpp"
 #include "mechanician/solve/instant_pattern.hpp"
 
@@ -74,6 +75,15 @@ State state_of(const StartState& start) {
 
 namespace {
 
+/// Nodes of all terms for each that is derived once, from which terms of single coordinates are worth rolling.
+constexpr std::size_t least_repeated = 4;
+
+/// What changes while a motion goes on is no number.
+bool can_be_rolled(const FamilyModel& model) {
+  return std::none_of(model.scalars.begin(), model.scalars.end(), [](const Parameter& p) { return p.is_input; }) &&
+         std::none_of(model.numbers.begin(), model.numbers.end(), [](const NumberFamily& l) { return l.is_input; });
+}
+
 /// A model that was built in C++ has been seen by nobody yet.
 Model validated(Model model) {
   if (std::vector<Problem> problems = validate(model); !problems.empty())
@@ -85,8 +95,7 @@ Model validated(Model model) {
 
 /// The equations as flat programs. [t | q | q̇ | parameters] are the inputs of all.
 struct System::Written {
-  explicit Written(Model given);
-  Model model;
+  explicit Written(const Model& model);
   Equations eqs;
   Tape dynamics;  ///< M entries, Q, A entries, b, W, residuals, rates
   Tape contacts;  ///< for each contact: restitution, coefficient of friction, slip, T entries, slip_b
@@ -96,11 +105,12 @@ struct System::Written {
 };
 
 struct System::Kept {
-  std::once_flag once;
+  std::once_flag once, of_model;
+  std::unique_ptr<const Model> model;
   std::unique_ptr<const Written> written;
 };
 
-System::Written::Written(Model given) : model(std::move(given)), eqs(derive(model)) {
+System::Written::Written(const Model& model) : eqs(derive(model)) {
   if (!eqs.unknowns.empty()) {
     std::vector<Problem> problems;
     for (const Expr& u : model.unknowns) {
@@ -159,14 +169,16 @@ System::System(Model model, std::vector<double> parameters, Checked)
 
 System::System(FamilyModel stated, Numbers numbers)
     : parameters_(parameter_values(stated)), kept_(std::make_shared<Kept>()) {
-  // Kernels pay where they run over members: a ladder of 82 coordinates that is written member by member takes three times as
-  // long by kernels of one member each. So many coordinates there must be for each that is named in the file.
-  constexpr long least_members = 4;
-  const long count = stated.num_coordinates(), families = static_cast<long>(stated.coordinates.size());
-  const bool many = count >= least_for_kernels && (count >= least_members * families || count > most_coordinates);
-  if (numbers == Numbers::kernels || (numbers == Numbers::automatic && many)) {
+  // Kernels pay where they run over members: of families, or of terms that say the same one by one.
+  const long count = stated.num_coordinates();
+  const bool must = numbers == Numbers::kernels || (numbers == Numbers::automatic && count > most_coordinates);
+  if (must || (numbers == Numbers::automatic && count >= least_for_kernels)) {
     try {
-      families_ = std::make_shared<const FamilyNumbers>(stated);
+      if (must || is_stated_in_families(stated) || can_be_rolled(stated)) {
+        RolledModel rolled = roll_terms(kernel_terms(stated));
+        if (must || is_stated_in_families(stated) || rolled.stated_size >= least_repeated * rolled.size)
+          families_ = std::make_shared<const FamilyNumbers>(stated, std::move(rolled));
+      }
     } catch (const ModelError&) {
       // What is wrong by itself is said in the same way when it is written out.
       if (numbers == Numbers::kernels || count > most_coordinates) throw;
@@ -185,20 +197,24 @@ void System::set_written(Model model) {
   if (parameters_.size() != model.parameters.size())
     throw std::invalid_argument(fmt::format("the model has {}, but {} given",
                                             count_noun(model.parameters.size(), "parameter"), parameters_.size()));
-  std::call_once(kept_->once, [&] { kept_->written = std::make_unique<const Written>(std::move(model)); });
+  std::call_once(kept_->of_model, [&] { kept_->model = std::make_unique<const Model>(std::move(model)); });
+  std::call_once(kept_->once, [&] { kept_->written = std::make_unique<const Written>(*kept_->model); });
   const Equations& eqs = kept_->written->eqs;
   n_ = eqs.n(), m_ = eqs.num_constraints(), num_control_ = eqs.num_control();
-  has_contacts_ = !eqs.contacts.empty(), has_C_ = eqs.has_C, is_staged_ = kept_->written->model.is_staged();
+  has_contacts_ = !eqs.contacts.empty(), has_C_ = eqs.has_C, is_staged_ = kept_->model->is_staged();
   for (const Expr& c : eqs.C)
     needs_reactions_ |= c.contains(SymbolKind::ideal_force) || c.contains(SymbolKind::multiplier);
 }
 
 const System::Written& System::written() const {
-  std::call_once(kept_->once, [&] { kept_->written = std::make_unique<const Written>(expand(families_->stated())); });
+  std::call_once(kept_->once, [&] { kept_->written = std::make_unique<const Written>(model()); });
   return *kept_->written;
 }
 
-const Model& System::model() const { return written().model; }
+const Model& System::model() const {
+  std::call_once(kept_->of_model, [&] { kept_->model = std::make_unique<const Model>(expand(families_->stated())); });
+  return *kept_->model;
+}
 const Equations& System::equations() const { return written().eqs; }
 
 const std::shared_ptr<LargeSystem>& System::kernels() const {

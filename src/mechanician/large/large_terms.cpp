@@ -150,21 +150,7 @@ class KernelTerms {
     return terms;
   }
 
-  /// The term with the members that it mentions.
-  void complete(Term& term) const {
-    term.coordinates.clear(), term.numbers.clear();
-    for (TermIndex& index : term.indices) index.name = index.symbol.symbol().name;
-    for (const Expr& s : symbols_of(std::span(&term.body, 1))) {
-      const auto found = model_.members.find(s.symbol().name);
-      const bool number = s.symbol().kind == SymbolKind::parameter;
-      if (found == model_.members.end() || number != (found->second.symbol.symbol().kind == SymbolKind::parameter))
-        continue;
-      auto& list = number ? term.numbers : term.coordinates;
-      if (std::none_of(list.begin(), list.end(),
-                       [&](const MemberSymbol& m) { return same(m.symbol, found->second.symbol); }))
-        list.push_back(found->second);
-    }
-  }
+  void complete(Term& term) const { complete_term(model_, term); }
 
   std::vector<Term> terms_of(Term stated) {
     if (stated.kind == TermKind::constraint) {
@@ -242,6 +228,20 @@ class KernelTerms {
 };
 
 }  // namespace
+
+void complete_term(const FamilyModel& model, Term& term) {
+  term.coordinates.clear(), term.numbers.clear();
+  for (TermIndex& index : term.indices) index.name = index.symbol.symbol().name;
+  std::unordered_set<const ExprNode*> listed;
+  for (const Expr& s : symbols_of(std::span(&term.body, 1))) {
+    const auto found = model.members.find(s.symbol().name);
+    const bool number = s.symbol().kind == SymbolKind::parameter;
+    if (found == model.members.end() || number != (found->second.symbol.symbol().kind == SymbolKind::parameter))
+      continue;
+    if (listed.insert(found->second.symbol.node()).second)
+      (number ? term.numbers : term.coordinates).push_back(found->second);
+  }
+}
 
 FamilyModel kernel_terms(FamilyModel stated) { return KernelTerms(std::move(stated)).take(); }
 
