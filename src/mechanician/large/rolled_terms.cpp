@@ -57,9 +57,11 @@ class Rolling {
       if (!term.indices.empty() || is_number_of_coordinate(term.kind)) {
         keep(std::move(term), i);
       } else if (is_energy) {
-        for (Expr& f : with_their_own(summands_of(term.body))) {
+        const std::vector<Expr> sums = with_their_own(summands_of(term.body));
+        term.coordinates.clear(), term.numbers.clear();  // of the whole
+        for (const Expr& f : sums) {
           Term part = term;
-          part.body = std::move(f);
+          part.body = f;
           sort(std::move(part), i);
         }
       } else {

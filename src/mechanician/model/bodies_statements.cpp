@@ -292,11 +292,17 @@ void Layer::put_statements() {
   if (!kinetic_.empty()) masses_as_energy(span);
   sum("kinetic", kinetic_);
   sum("potential", potential_);
+  std::unordered_map<std::string, std::size_t> given_forces;
+  if (const TomlMember* dynamics = root_.find("dynamics"))
+    if (const TomlMember* table = dynamics->value.find("force"))
+      for (std::size_t i = 0; i < table->value.members.size(); ++i)
+        given_forces.emplace(table->value.members[i].name, i);
   for (auto& [name, f] : forces_) {
     TomlValue& table = table_of(table_of(root_, "dynamics", span), "force", f.span);
     std::string text = f.text;
-    const auto given = std::find_if(table.members.begin(), table.members.end(),
-                                    [&, &wanted = name](const TomlMember& m) { return m.name == wanted; });
+    const auto found = given_forces.find(name);
+    const auto given = found == given_forces.end() ? table.members.end()
+                                                   : table.members.begin() + static_cast<std::ptrdiff_t>(found->second);
     if (given == table.members.end()) {
       table.members.push_back({name, f.span.begin, f.span.end, text_value(text, f.span)});
       continue;
