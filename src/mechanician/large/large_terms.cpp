@@ -100,6 +100,7 @@ class KernelTerms {
 
   /// Numbers for parameters, and for sums of numbers that are the same for every member; nothing else is changed.
   Expr with_numbers(const Expr& f) {
+    if (!f.contains(SymbolKind::parameter)) return f;
     std::vector<Expr> symbols, values;
     for (const Expr& s : symbols_of(std::span(&f, 1))) {
       const auto number = model_.parameter_numbers.find(s.symbol().name);
@@ -117,6 +118,7 @@ class KernelTerms {
 
   bool is_sum(const Expr& s) const { return model_.sum_of(s) != nullptr; }
   bool has_sums(const Expr& f) const {
+    if (!f.contains(SymbolKind::parameter)) return false;
     const std::vector<Expr> symbols = symbols_of(std::span(&f, 1));
     return std::any_of(symbols.begin(), symbols.end(), [&](const Expr& s) { return is_sum(s); });
   }
