@@ -92,10 +92,25 @@ class KernelTerms {
       if ((model_.kinds_of(quantity.term.body) & all_forces) != 0)
         refuse(quantity.term.place, "forces in outputs and events are not supported beyond 100,000 coordinates yet");
     };
-    for (const FamilyQuantity& output : model_.outputs) no_forces(output);
+    for (const FamilyQuantity& output : model_.outputs)
+      if (!has_forces_of_its_own(output)) no_forces(output);
     for (const FamilyEvent& event : model_.events) no_forces(event.when);
     if (has(TermKind::mass) || !model_.mass.empty())
       refuse(model_.places["mass"], "`mass` is not supported beyond 100,000 coordinates yet: give `kinetic`");
+  }
+
+  /// Of rows and coordinates that are named one by one, in an output that is one number: reactions of joints.
+  bool has_forces_of_its_own(const FamilyQuantity& output) const {
+    constexpr KindSet known = forces_of_coordinates | kind_bit(SymbolKind::multiplier) | kind_bit(SymbolKind::power) |
+                              kind_bit(SymbolKind::work);
+    if (!output.term.indices.empty() || has_sums(output.term.body)) return false;
+    for (const Expr& s : symbols_of(std::span(&output.term.body, 1))) {
+      const KindSet kind = kind_bit(s.symbol().kind);
+      if ((kind & all_forces) == 0) continue;
+      const MemberSymbol* member = model_.member_of(s);
+      if ((kind & known) == 0 || (member && !member->indices.empty())) return false;
+    }
+    return true;
   }
 
   /// Numbers for parameters, and for sums of numbers that are the same for every member; nothing else is changed.
