@@ -254,14 +254,14 @@ TEST(FamilyNumbers, AreThoseOfKernelsWhereBodiesAreMany) {
     return System(read_family_model_text(text, "m.toml", {{"N", count}}));
   };
   EXPECT_FALSE(read(chain_of_balls, 3).kernels());
-  const System many = read(chain_of_balls, 30);
+  const System many = read(chain_of_balls, 60);
   EXPECT_TRUE(many.kernels() && !stays_in_families(many));
-  EXPECT_EQ(many.equations().n(), 210);
+  EXPECT_EQ(many.equations().n(), 420);
   // Contacts are written out.
   const System touching = read(chain_of_balls +
                                    "[contacts.c]\nsphere = { on = \"link[N]\", radius = 0.01 }\n"
                                    "plane = { at = [0, 0, -9], normal = [0, 0, 1] }\n",
-                               30);
+                               60);
   EXPECT_TRUE(!touching.kernels() && touching.has_contacts());
 }
 

@@ -77,10 +77,15 @@ namespace {
 
 /// Nodes of all terms for each that is derived once, from which terms of single coordinates are worth rolling.
 constexpr std::size_t least_repeated = 4;
+/// Coordinates from which they are. A chain of 30 bodies, 210 coordinates, is ready in 70 ms by kernels and in 240 written out, but code that
+/// is made of the whole takes 7 µs for an acceleration and kernels with the elimination 29, and ten seconds of motion 0.9 s and 1.1 s;
+/// with 60 bodies 2.1 s and 2.2 s.
+constexpr long least_for_rolling = 400;
 
 /// What changes while a motion goes on is no number.
 bool can_be_rolled(const FamilyModel& model) {
-  return std::none_of(model.scalars.begin(), model.scalars.end(), [](const Parameter& p) { return p.is_input; }) &&
+  return model.num_coordinates() >= least_for_rolling &&
+         std::none_of(model.scalars.begin(), model.scalars.end(), [](const Parameter& p) { return p.is_input; }) &&
          std::none_of(model.numbers.begin(), model.numbers.end(), [](const NumberFamily& l) { return l.is_input; });
 }
 
