@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "mechanician/large/large_terms.hpp"
 #include "mechanician/model/validate.hpp"
 #include "mechanician/solve/instant_pattern.hpp"
 
@@ -71,10 +70,8 @@ bool stays_in_families(const System& system) {
   return system.kernels() && (system.n() > most_coordinates || is_stated_in_families(system.kernels()->model()));
 }
 
-FamilyNumbers::FamilyNumbers(FamilyModel stated) : FamilyNumbers(stated, roll_terms(kernel_terms(stated))) {}
-
-FamilyNumbers::FamilyNumbers(FamilyModel stated, RolledModel rolled)
-    : stated_(std::move(stated)), kernels_(std::make_shared<LargeSystem>(std::move(rolled))) {
+FamilyNumbers::FamilyNumbers(FamilyModel stated, std::shared_ptr<LargeSystem> kernels)
+    : stated_(std::move(stated)), kernels_(std::move(kernels)) {
   const SparsePattern& p = kernels_->pattern();
   M_ = sort_entries(p.M, p.n, p.n, true, M_slot_);
   A_ = sort_entries(p.A, p.m, p.n, false, A_slot_);

@@ -19,10 +19,8 @@ bool stays_in_families(const System& system);
 
 class FamilyNumbers {
  public:
-  /// Throws ModelError for what kernels cannot do.
-  explicit FamilyNumbers(FamilyModel stated);
-  /// With what roll_terms() makes of it.
-  FamilyNumbers(FamilyModel stated, RolledModel rolled);
+  /// With the kernels of it.
+  FamilyNumbers(FamilyModel stated, std::shared_ptr<LargeSystem> kernels);
 
   const FamilyModel& stated() const { return stated_; }
   const std::shared_ptr<LargeSystem>& kernels() const { return kernels_; }

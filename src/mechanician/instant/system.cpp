@@ -178,16 +178,18 @@ System::System(FamilyModel stated, Numbers numbers)
   const long count = stated.num_coordinates();
   const bool must = numbers == Numbers::kernels || (numbers == Numbers::automatic && count > most_coordinates);
   if (must || (numbers == Numbers::automatic && count >= least_for_kernels)) {
+    std::shared_ptr<LargeSystem> kernels;
     try {
       if (must || is_stated_in_families(stated) || can_be_rolled(stated)) {
         RolledModel rolled = roll_terms(kernel_terms(stated));
         if (must || is_stated_in_families(stated) || rolled.stated_size >= least_repeated * rolled.size)
-          families_ = std::make_shared<const FamilyNumbers>(stated, std::move(rolled));
+          kernels = std::make_shared<LargeSystem>(std::move(rolled));
       }
     } catch (const ModelError&) {
       // What is wrong by itself is said in the same way when it is written out.
       if (numbers == Numbers::kernels || count > most_coordinates) throw;
     }
+    if (kernels) families_ = std::make_shared<const FamilyNumbers>(std::move(stated), std::move(kernels));
   }
   if (families_) {
     n_ = families_->kernels()->n(), m_ = families_->kernels()->m();
