@@ -82,6 +82,15 @@ constexpr std::size_t least_repeated = 4;
 /// with 60 bodies 2.1 s and 2.2 s.
 constexpr long least_for_rolling = 400;
 
+/// A copy for kernels, whose terms have all definitions in them; of bodies there are some thirty for each.
+FamilyModel without_definitions(FamilyModel& stated) {
+  std::vector<FamilyQuantity> definitions = std::move(stated.definitions);
+  stated.definitions.clear();
+  FamilyModel copy = stated;
+  stated.definitions = std::move(definitions);
+  return copy;
+}
+
 /// What changes while a motion goes on is no number.
 bool can_be_rolled(const FamilyModel& model) {
   return model.num_coordinates() >= least_for_rolling &&
@@ -181,7 +190,7 @@ System::System(FamilyModel stated, Numbers numbers)
     std::shared_ptr<LargeSystem> kernels;
     try {
       if (must || is_stated_in_families(stated) || can_be_rolled(stated)) {
-        RolledModel rolled = roll_terms(kernel_terms(stated));
+        RolledModel rolled = roll_terms(kernel_terms(without_definitions(stated)));
         if (must || is_stated_in_families(stated) || rolled.stated_size >= least_repeated * rolled.size)
           kernels = std::make_shared<LargeSystem>(std::move(rolled));
       }
