@@ -8,6 +8,7 @@
 
 #include "mechanician/compile/compiled_function.hpp"
 #include "mechanician/instant/accelerate.hpp"
+#include "mechanician/instant/family_numbers.hpp"
 #include "mechanician/instant/measure_model.hpp"
 #include "mechanician/output/remarks.hpp"
 
@@ -41,7 +42,7 @@ struct Acceleration::Own {
 
 Acceleration::Acceleration(const System& system, const State& near) {
   auto shared = std::make_shared<Shared>(Shared{system});
-  if (system.kernels()) {
+  if (stays_in_families(system)) {
     shared->path = "general: the model is one of large families";
   } else if (AccelerationProgramResult made = make_program_near(system, near, {.parameters_as_inputs = true});
              made.made) {

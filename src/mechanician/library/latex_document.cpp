@@ -8,6 +8,7 @@
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/latex_letters.hpp"
 #include "mechanician/instant/accelerate.hpp"
+#include "mechanician/instant/family_numbers.hpp"
 #include "mechanician/instant/generic_rows.hpp"
 #include "mechanician/motion/stage_model.hpp"
 #include "mechanician/output/check_output.hpp"
@@ -85,7 +86,7 @@ std::string listing(std::string text) {
 }  // namespace
 
 std::string latex_document(const System& system, const State& start) {
-  if (system.kernels())
+  if (stays_in_families(system))
     throw std::invalid_argument(
         fmt::format("of {} coordinates there are the equations by term, and no document", system.n()));
   std::vector<int> rows;

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/instant/family_numbers.hpp"
 #include "mechanician/instant/generic_rows.hpp"
 #include "mechanician/instant/project.hpp"
 #include "mechanician/library/acceleration.hpp"
@@ -63,7 +64,7 @@ InstantAnswer System::instant(const InstantRequest& request) const {
 std::string System::equations_as(const std::string& format) const {
   if (format != "text" && format != "json" && format != "latex")
     throw std::invalid_argument(fmt::format("equations are text, json or latex, not {}", format));
-  if (kernels()) {
+  if (stays_in_families(*this)) {
     const FamilyModel stated =
         read_family_model_text(source().text, source().file, ParameterOverrides(given_.begin(), given_.end()));
     if (format == "latex")
