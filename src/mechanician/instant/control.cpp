@@ -569,6 +569,21 @@ Instant accelerate_with_force(const Evaluation& now, const AccelerateOptions& op
 
 }  // namespace
 
+Instant accelerate_believed(const System& believed, const State& state, const std::vector<Contact>& contacts) {
+  AccelerateOptions options{.diagnose = false};
+  options.believed = true;
+  const Evaluation now = believed.evaluate(state);
+  if (contacts.empty() || now.not_finite) return accelerate(believed, state, options);
+  std::optional<NotFinite> not_finite;
+  std::vector<Contact> own = classify_contacts(believed, state, now, size_of(state, now), not_finite);
+  if (not_finite) return accelerate(believed, state, options);
+  for (std::size_t c = 0; c < own.size(); ++c) {
+    if (own[c].gap == contacts[c].gap && own[c].rate == contacts[c].rate) own[c].status = contacts[c].status;
+    if (own[c].values.slip == contacts[c].values.slip) own[c].direction = contacts[c].direction;
+  }
+  return accelerate_with(believed, state, now, own, options);
+}
+
 Instant accelerate_with_control(const System& system, const Evaluation& now, const AccelerateOptions& options,
                                 const std::vector<Contact>& contacts, const Plant& plant) {
   const bool actuators = now.control.E.cols() > 0;
@@ -585,8 +600,8 @@ Instant accelerate_with_control(const System& system, const Evaluation& now, con
   if (const std::shared_ptr<const System> believed = system.nominal(); believed && !options.believed) {
     // What the controller believes decides on the force, at the state as it is.
     AccelerateOptions quick = options;
-    quick.diagnose = quick.parts = false, quick.believed = true;
-    Instant of_model = accelerate(*believed, plant({}, quick, nullptr).state, quick);
+    quick.diagnose = quick.parts = false;
+    Instant of_model = accelerate_believed(*believed, plant({}, quick, nullptr).state, contacts);
     if (!of_model.has_acceleration()) return of_model;
     // Actuators do what they are told, within the limits that they have.
     VectorXd u = of_model.solution.Q_control;

@@ -280,6 +280,11 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
       return (!carried || carried_goes_on(there)) && (!controlled || control_goes_on(there)) &&
              (multipliers_unique_ || mode_goes_on(there, smooth_->dynamics().control_force()));
     };
+  if (!is_sampled() && (believed_ = system->nominal()))
+    phase.believes = [this](const State& there) {
+      const Evaluation now = system->evaluate(there);
+      return now.not_finite ? Instant() : accelerate_believed(*believed_, there, contacts_of_phase(there, now));
+    };
   phase.energy_in_play = sums_.ledger.in_play();
   phase.sizes = smooth_ ? std::optional(smooth_->dynamics().sizes) : before_.sizes;
   // A force may jump where contacts change; other events that velocities jump over are found there.

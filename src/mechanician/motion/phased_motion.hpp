@@ -180,6 +180,7 @@ class PhasedMotion : public MotionSteps {
   State phase_start_;
   double phase_until_ = 0.0;
   std::shared_ptr<const PhaseSystem> phase_;
+  std::shared_ptr<const System> believed_;  ///< by the controller
   std::unique_ptr<SmoothMotion> smooth_;
   std::vector<GuardMeaning> meanings_;
   bool change_pending_ = false;
