@@ -256,10 +256,11 @@ class Maker {
 
   /// Beside constraints and C; where it is believed, it is among the given forces from the beginning.
   void add_control() {
-    if (eqs_.control.is_direct())
-      control_ = draft_control(draft_, eqs_, qdd_, options_.most_steps);
-    else
-      open_ = draft_open_control(draft_, eqs_, qdd_), control_ = open_.base;
+    if (!eqs_.control.is_direct()) {
+      open_ = draft_open_control(draft_, eqs_, qdd_);
+      return;
+    }
+    control_ = draft_control(draft_, eqs_, qdd_, options_.most_steps);
     for (std::size_t i = 0; i < control_.qdd.size(); ++i) qdd_[i] = with_.add(qdd_[i], control_.qdd[i]);
     for (std::size_t j = 0; j < std::min(lambda_ideal_.size(), control_.lambda.size()); ++j)
       lambda_ideal_[j] = with_.add(lambda_ideal_[j], control_.lambda[j]);
@@ -339,6 +340,7 @@ AccelerationProgramResult make_acceleration_program(const Equations& eqs, const 
     if (!options.open_control) return {std::nullopt, "control with limits, weights, priorities or samples"};
     if (!eqs.control.nominal.empty())
       return {std::nullopt, "a controller that searches by a model that it believes in"};
+    if (eqs.control.has_free) return {std::nullopt, "a free force beside requirements that need not act"};
     if (eqs.control.every && eqs.control.actuators.empty()) return {std::nullopt, "samples of control by coordinate"};
   }
   return Maker(eqs, options).make();

@@ -129,7 +129,7 @@ struct Pieces {
 OpenControl draft_open_control(KktDraft& draft, const Equations& eqs, const std::vector<Number>& qdd) {
   Pieces pieces(draft, eqs);
   OpenControl made;
-  made.base = pieces.add_free(draft, eqs, qdd);
+  pieces.add_free(draft, eqs, qdd);
   for (const auto& f : pieces.F) {
     Elimination::Solution unit = draft.solve_apart(f);
     if (pieces.actuators)

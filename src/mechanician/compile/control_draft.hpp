@@ -22,8 +22,6 @@ struct DraftControl {
 };
 
 struct OpenControl {
-  /// Beside the efforts: free forces.
-  DraftControl base;
   struct Column {
     std::vector<Number> u, qdd, lambda;  ///< as above, of a unit of effort
   };

@@ -1,6 +1,7 @@
 #include "mechanician/motion/open_control.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -29,7 +30,7 @@ OpenEfforts::OpenEfforts(const ControlEquations& control) {
   const std::size_t k = static_cast<std::size_t>(columns_), p = rows_.size(), most = std::max(k, p);
   low_.assign(k, -infinite), high_.assign(k, infinite);
   for (auto* x : {&tau_, &v_, &c_}) x->resize(k);
-  left_.resize(most), L_.resize(k * k), W_.resize(k * p), S_.resize(most * most);
+  left_.resize(most + p), L_.resize(k * k), W_.resize(k * p), S_.resize(most * most);
   free_.resize(k), taken_.reserve(p);
 }
 
@@ -86,20 +87,34 @@ bool OpenEfforts::solve(const double* numbers, const ControlMode& mode) {
     tau_[i] = at > 0 ? high_[i] : at < 0 ? low_[i] : 0.0;
     if (at == 0 && (actuators_ > 0 || is_taken(k, mode))) free_[static_cast<std::size_t>(free++)] = k;
   }
+  // L of R = L Lᵀ is mostly diagonal: then its inverse is as well.
+  bool coupled = false;
   for (int k = 0; k < free; ++k) {
     const int at = free_[static_cast<std::size_t>(k)];
-    for (int i = k; i < free; ++i)
-      L_[static_cast<std::size_t>(k * free + i)] = cost(free_[static_cast<std::size_t>(i)], at);
+    for (int i = 0; i < k; ++i) coupled |= cost(at, free_[static_cast<std::size_t>(i)]) != 0.0;
     double beside = 0.0;
-    for (int i = 0; i < actuators_; ++i) beside += cost(at, i) * tau_[static_cast<std::size_t>(i)];
+    if (free < actuators_)
+      for (int i = 0; i < actuators_; ++i) beside += cost(at, i) * tau_[static_cast<std::size_t>(i)];
     c_[static_cast<std::size_t>(k)] = beside;
+    if (!(cost(at, at) > 0.0)) return false;
+    L_[static_cast<std::size_t>(k)] = 1.0 / std::sqrt(cost(at, at));
   }
-  if (!kernels::cholesky(free, L_.data(), clearly * clearly)) return false;
-  kernels::solve_lower(free, L_.data(), c_.data());
+  if (coupled) {
+    for (int k = 0; k < free; ++k)
+      for (int i = k; i < free; ++i)
+        L_[static_cast<std::size_t>(k * free + i)] =
+            cost(free_[static_cast<std::size_t>(i)], free_[static_cast<std::size_t>(k)]);
+    if (!kernels::cholesky(free, L_.data(), clearly * clearly)) return false;
+  }
+  const auto apply_inverse = [&](double* x) {
+    if (coupled) return kernels::solve_lower(free, L_.data(), x);
+    for (int k = 0; k < free; ++k) x[k] *= L_[static_cast<std::size_t>(k)];
+  };
+  apply_inverse(c_.data());
   for (int j = 0; j < p; ++j) {
     double* const w = W_.data() + j * columns_;
     for (int k = 0; k < free; ++k) w[k] = G_[j * columns_ + free_[static_cast<std::size_t>(k)]];
-    kernels::solve_lower(free, L_.data(), w);
+    apply_inverse(w);
   }
   if (!take_rows(mode, free)) return false;
 
@@ -128,15 +143,16 @@ bool OpenEfforts::solve(const double* numbers, const ControlMode& mode) {
     if (!(root * root > clearly * whole)) return false;
   }
   for (int k = 0; k < free; ++k) v_[static_cast<std::size_t>(k)] = -c_[static_cast<std::size_t>(k)];
+  double* const asked = left_.data() + std::max(columns_, p);
+  for (int a = 0; a < rows; ++a) {
+    const int j = taken_[static_cast<std::size_t>(a)];
+    double r = r_[j];
+    if (free < actuators_)
+      for (int i = 0; i < actuators_; ++i) r -= G_[j * columns_ + i] * tau_[static_cast<std::size_t>(i)];
+    asked[a] = r;
+  }
   for (int round = 0; round < 2; ++round) {  // S has the condition of W twice
-    const auto missing = [&](int a) {
-      const int j = taken_[static_cast<std::size_t>(a)];
-      double r = r_[j];
-      for (int i = 0; i < actuators_; ++i)
-        if (mode.at_limit[static_cast<std::size_t>(i)] != 0)
-          r -= G_[j * columns_ + i] * tau_[static_cast<std::size_t>(i)];
-      return r - kernels::dot(free, row(a), v_.data());
-    };
+    const auto missing = [&](int a) { return asked[a] - kernels::dot(free, row(a), v_.data()); };
     if (weighs_) {
       std::fill_n(left_.begin(), free, 0.0);
       for (int a = 0; a < rows; ++a) {
@@ -155,7 +171,10 @@ bool OpenEfforts::solve(const double* numbers, const ControlMode& mode) {
         for (int k = 0; k < free; ++k)
           v_[static_cast<std::size_t>(k)] += left_[static_cast<std::size_t>(a)] * row(a)[k];
   }
-  kernels::solve_lower_transposed(free, L_.data(), v_.data());
+  if (coupled)
+    kernels::solve_lower_transposed(free, L_.data(), v_.data());
+  else
+    apply_inverse(v_.data());
   for (int k = 0; k < free; ++k)
     tau_[static_cast<std::size_t>(free_[static_cast<std::size_t>(k)])] = v_[static_cast<std::size_t>(k)];
   return true;
