@@ -105,11 +105,15 @@ class Maker {
     made.at_efforts = append(options_.efforts ? efforts : std::vector<Number>{});
     made.at_control = static_cast<int>(outputs.size());
     made.num_columns = static_cast<int>(open_.columns.size());
+    // Nothing of it has to be finite here: what comes of it tells.
+    const auto leave = [&](const std::vector<Number>& more) {
+      outputs.insert(outputs.end(), more.begin(), more.end());
+    };
     for (std::size_t k = 0; k < open_.columns.size(); ++k) {
-      append(open_.columns[k].qdd);
-      if (options_.powers) append(calc_column_powers(k));
+      leave(open_.columns[k].qdd);
+      if (options_.powers) leave(calc_column_powers(k));
     }
-    append(open_.numbers);
+    leave(open_.numbers);
     made.at_vouch = static_cast<int>(outputs.size());
     outputs.push_back(draft_.calc_vouch(qdd_, finite));
 
