@@ -678,7 +678,9 @@ void SwitchWatch::report_control(const std::vector<double>& before) {
 void SwitchWatch::settle_control_ahead(double next_step) {
   Dynamics& d = view_.dynamics;
   if (d.num_control_switches() == 0) return;
-  const double t = view_.motion.t, h = std::max(view_.step.h, next_step);
+  const MotionSteps& motion = view_.motion;
+  // Not by a step alone that is short because it ends here: for an instant efforts of several actuators may be as good as one.
+  const double t = motion.t, h = std::max({view_.step.h, next_step, 1e-5 * (motion.options.to - motion.start.t)});
   const std::vector<double>& y = view_.step.rk.y_new;
   const std::vector<double> given = d.sides();
   const std::size_t first = d.num_expression_switches();
