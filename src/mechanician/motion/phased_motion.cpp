@@ -283,7 +283,11 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
   if (!is_sampled() && (believed_ = system->nominal()))
     phase.believes = [this](const State& there) {
       const Evaluation now = system->evaluate(there);
-      return now.not_finite ? Instant() : accelerate_believed(*believed_, there, contacts_of_phase(there, now));
+      if (now.not_finite) return Instant();
+      std::vector<Contact> contacts = contacts_of_phase(there, now);
+      for (std::size_t c = 0; c < contacts.size(); ++c)
+        if (modes_[c].status == ContactStatus::open) contacts[c].status = ContactStatus::open;
+      return accelerate_believed(*believed_, there, contacts);
     };
   phase.energy_in_play = sums_.ledger.in_play();
   phase.sizes = smooth_ ? std::optional(smooth_->dynamics().sizes) : before_.sizes;
