@@ -573,7 +573,7 @@ Instant accelerate_believed(const System& believed, const State& state, const st
   AccelerateOptions options{.diagnose = false};
   options.believed = true;
   const Evaluation now = believed.evaluate(state);
-  if (contacts.empty() || now.not_finite) return accelerate(believed, state, options);
+  if (now.not_finite) return accelerate(believed, state, options);
   std::optional<NotFinite> not_finite;
   std::vector<Contact> own = classify_contacts(believed, state, now, size_of(state, now), not_finite);
   if (not_finite) return accelerate(believed, state, options);
@@ -600,8 +600,10 @@ Instant accelerate_with_control(const System& system, const Evaluation& now, con
   if (const std::shared_ptr<const System> believed = system.nominal(); believed && !options.believed) {
     // What the controller believes decides on the force, at the state as it is.
     AccelerateOptions quick = options;
-    quick.diagnose = quick.parts = false;
-    Instant of_model = accelerate_believed(*believed, plant({}, quick, nullptr).state, contacts);
+    quick.diagnose = quick.parts = false, quick.believed = true;
+    const State state = plant({}, quick, nullptr).state;
+    Instant of_model =
+        contacts.empty() ? accelerate(*believed, state, quick) : accelerate_believed(*believed, state, contacts);
     if (!of_model.has_acceleration()) return of_model;
     // Actuators do what they are told, within the limits that they have.
     VectorXd u = of_model.solution.Q_control;
