@@ -207,7 +207,7 @@ void PhasedMotion::begin_phase(State state, double until, bool ready) {
 
 /// What a controller believes may have contacts open that close again at once, and so on without end.
 bool PhasedMotion::gets_on() {
-  constexpr int most = 50;
+  constexpr int most = 20;
   constexpr double least = 1e-9;  // of the run
   if (!believed_ || phase_start_.t - stuck_.since > least * (options.to - start.t))
     stuck_ = {.since = phase_start_.t};
