@@ -41,7 +41,7 @@ std::vector<RowResidual> calc_residuals(const System& system, const State& state
   const std::vector<double> scale = system.scale();
   const double given = scale.empty() ? 0.0 : in_units(Eigen::Map<const VectorXd>(scale.data(), std::ssize(scale)));
   const double q_size = or_one(std::max(given, in_units(state.q))),
-               qd_size = or_one(std::max(in_units(state.qd), free));
+               qd_size = or_one(std::max({in_units(state.qd), free, calc_rest_speed(state, now.values, units)}));
   const auto slope_of = [&](const SparseRows& A, int i) {
     double slope = 0.0;
     for (const SparseRows::Entry& e : A.row(i)) slope = std::hypot(slope, e.value * units(e.col));

@@ -71,6 +71,13 @@ VectorXd calc_units(const InstantValues& values) {
   return Eigen::Map<const VectorXd>(weights.data(), std::ssize(weights)).cwiseSqrt().cwiseInverse();
 }
 
+double calc_rest_speed(const State& state, const InstantValues& values, const VectorXd& units) {
+  constexpr double of_fall = 1e-3;
+  if (units.size() == 0 || values.Q.size() != units.size()) return 0.0;
+  return of_fall * std::sqrt(2.0 * values.Q.cwiseProduct(units).cwiseAbs().maxCoeff() *
+                             state.q.cwiseQuotient(units).cwiseAbs().maxCoeff());
+}
+
 MotionSize size_of(const State& state, const Evaluation& now, std::span<const StateRow> states) {
   const VectorXd units = calc_units(now.values);
   const auto largest = [&](const VectorXd& x) -> VectorXd {
@@ -80,7 +87,11 @@ MotionSize size_of(const State& state, const Evaluation& now, std::span<const St
     for (const StateRow& z : states) size(z.coordinate) = std::abs(x(z.coordinate));
     return size;
   };
-  return {largest(state.q), largest(state.qd)};
+  MotionSize size{largest(state.q), largest(state.qd)};
+  VectorXd rest = units * calc_rest_speed(state, now.values, units);
+  for (const StateRow& z : states) rest(z.coordinate) = 0.0;
+  size.qd = size.qd.cwiseMax(rest);
+  return size;
 }
 
 std::vector<Contact> classify_contacts(const System& system, const State& state, const Evaluation& now,

@@ -58,6 +58,9 @@ struct MotionSize {
 };
 /// 1/√ of what coordinates weigh at a state (compile/row_weights.hpp): what makes them comparable.
 Eigen::VectorXd calc_units(const InstantValues& values);
+/// Speeds of what is at rest, in these units, count against no less: a thousandth of what the forces would give over the
+/// extent of the state, whichever way they were turned.
+double calc_rest_speed(const State& state, const InstantValues& values, const Eigen::VectorXd& units);
 /// Where the state is all that is known: its largest coordinate and its largest velocity in these units, for all of them.
 /// `states`: of first order, which are of kinds of their own.
 MotionSize size_of(const State& state, const Evaluation& now, std::span<const StateRow> states = {});

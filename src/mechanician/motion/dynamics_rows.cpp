@@ -171,12 +171,18 @@ double Dynamics::last_mismatch() {
   last_ = {v.M, v.A};
   double worst = 0.0;
   const std::vector<int>& kept = rows_far_ ? sine_rows_ : all.kept;
-  // What is held at rest accelerates by rounding alone: rows are compared with what the forces would do, too.
+  // What is held at rest accelerates by rounding alone: rows are compared with what the forces would do, too, and with
+  // the rounding of what they could do if they were turned.
+  constexpr double turned = 1e-9;
   std::vector<double>& free = column_;
   std::fill(free.begin(), free.end(), 0.0);
   const std::vector<SparseEntry>& M = facts().pattern.M;
+  double force = 0.0;  // in the norm of the kinetic energy
   for (std::size_t k = 0; k < M.size(); ++k)
-    if (M[k].row == M[k].col && v.M[k] > 0.0) free[M[k].row] = std::abs(v.Q[M[k].row]) / v.M[k];
+    if (M[k].row == M[k].col && v.M[k] > 0.0) force = std::hypot(force, v.Q[M[k].row] / std::sqrt(v.M[k]));
+  for (std::size_t k = 0; k < M.size(); ++k)
+    if (M[k].row == M[k].col && v.M[k] > 0.0)
+      free[M[k].row] = std::abs(v.Q[M[k].row]) / v.M[k] + turned * force / std::sqrt(v.M[k]);
   for (const int j : all.candidates) {
     if (zero_row_[j] || std::binary_search(kept.begin(), kept.end(), j)) continue;
     const double b = v.b[j];

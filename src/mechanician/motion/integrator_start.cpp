@@ -198,6 +198,7 @@ void SmoothMotion::begin() {
   std::vector<double>& y = step_.rk.y_new;
   system->set_state_rates(start);
   for (int i = 0; i < n; ++i) y[i] = start.q(i), y[n + i] = start.qd(i);
+  if (phase_.sizes) dynamics_.sizes = *phase_.sizes;  // rows of results need them also where the phase is refused
   EquationValues::Verdict verdict;
   verdict.may_accelerate = true;
   if (!phase_.judged) verdict = dynamics_.values().judge(start, false);
@@ -226,7 +227,6 @@ void SmoothMotion::begin() {
   if (!phase_.ready && !dynamics_.choose_rows(t, y.data()))
     return refuse(StopReason::not_finite, "the start cannot be evaluated");
   if (phase_.sizes) {
-    dynamics_.sizes = *phase_.sizes;
     dynamics_.sizes.see(y.data());
   } else {
     dynamics_.sizes.begin(dynamics_.factors().typical_units(), options.scale, options.to - start.t,

@@ -23,10 +23,16 @@ VectorXd calc_row_tolerances(const InstantValues& values, const std::vector<Inde
   const double rounding =
       largest * std::min(consistency_tolerance,
                          64.0 * static_cast<double>(m) * std::numeric_limits<double>::epsilon() * condition);
-  // What the forces alone would do: where constraints hold a system at rest, rows differ by rounding of that.
+  // What the forces could do, whichever way they were turned: where constraints hold a system at rest, rows differ by
+  // rounding of that, also across the forces.
   VectorXd free = VectorXd::Zero(values.M.rows());
+  double force = 0;  // in the norm of the kinetic energy
   for (Index i = 0; i < free.size() && values.Q.size() == free.size(); ++i)
-    if (const double mass = values.M(i, i); mass > 0.0) free(i) = std::abs(values.Q(i)) / mass;
+    if (const double mass = values.M(i, i); mass > 0.0) {
+      force = std::hypot(force, values.Q(i) / std::sqrt(mass));
+      free(i) = 1.0 / std::sqrt(mass);
+    }
+  free *= force;
   for (Index j = 0; j < m; ++j) {
     const Index row = selection[j];
     double size = values.A.abs_dot(row, qdd_size) + std::abs(values.b(row));

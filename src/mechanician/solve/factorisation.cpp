@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "mechanician/solve/coordinate_scale.hpp"
 #include "mechanician/solve/dense.hpp"
 #include "mechanician/solve/sized_factorisation.hpp"
 #include "mechanician/solve/sparse_instant.hpp"
@@ -131,24 +132,39 @@ Factorisation factor_dense(const InstantValues& values, const SparseRows& all) {
 
   // Rows in the metric, with their error bounds.
   MatrixXd Z, noise;
-  if (f.definite) {
-    Z = solve_lower(f.L, MatrixXd(f.A.transpose()));
-    if (values.A_noise.size() > 0) {
-      const MatrixXd L_inv = solve_lower(f.L, MatrixXd(MatrixXd::Identity(n, n)));
-      noise = L_inv.cwiseAbs() * values.A_noise.to_dense().transpose().cwiseAbs();
+  const auto take_metric = [&](const VectorXd& of_mass) {
+    if (f.definite) {
+      Z = solve_lower(f.L, MatrixXd(f.A.transpose()));
+      if (values.A_noise.size() > 0) {
+        const MatrixXd L_inv = solve_lower(f.L, MatrixXd(MatrixXd::Identity(n, n)));
+        noise = L_inv.cwiseAbs() * values.A_noise.to_dense().transpose().cwiseAbs();
+      }
+    } else {
+      f.s = coordinate_scale(of_mass, all);
+      Z = f.s.asDiagonal() * f.A.transpose();
+      if (values.A_noise.size() > 0) noise = f.s.asDiagonal() * values.A_noise.to_dense().transpose().cwiseAbs();
     }
-  } else {
-    f.s = coordinate_scale(refused ? VectorXd::Zero(n) : f.mass.scale, all);
-    Z = f.s.asDiagonal() * f.A.transpose();
-    if (values.A_noise.size() > 0) noise = f.s.asDiagonal() * values.A_noise.to_dense().transpose().cwiseAbs();
+    f.rows = factor_rows(Z, noise);
+    if (!f.definite && !refused) factor_Mhat(f);
+  };
+  // Masses that drown the others are left out, unless they alone determine something. Those that a Cholesky factor copes with
+  // may differ by more.
+  constexpr double drowns = 1e8, drowns_factor = 1e11;
+  const VectorXd of_mass =
+      refused ? VectorXd(VectorXd::Zero(n)) : drop_drowning(f.mass.scale, all, f.definite ? drowns_factor : drowns);
+  const bool definite = f.definite;
+  if (definite && of_mass.size() > 0 && of_mass.minCoeff() == 0.0) f.definite = false;
+  take_metric(of_mass);
+  if (definite && !f.definite && !f.unique) {
+    f.definite = f.unique = true;
+    f.undetermined.clear(), f.undetermined_scaled.resize(0, 0);
+    take_metric(of_mass);
   }
-  f.rows = factor_rows(Z, noise);
   f.multipliers = prepare_multipliers(f.rows);
   if (!values.measured.empty()) {
     f.weighted = prepare_weighted(Z, noise, values.measured, values.W, f.rows.rank);
     if (!f.weighted->weights_definite && f.status == SolveStatus::solved) f.status = SolveStatus::weights_not_definite;
   }
-  if (!f.definite && !refused) factor_Mhat(f);
   return f;
 }
 

@@ -103,60 +103,6 @@ MassCheck check_mass(const MatrixXd& M_given, const MatrixXd& noise) {
   return check;
 }
 
-VectorXd coordinate_scale(const VectorXd& mass_scale, const SparseRows& A) {
-  constexpr int num_rounds = 8;
-  constexpr double negligible = 1e-8;  // of its row, in the second pass: rounding, or nearly nothing
-  const Index n = mass_scale.size(), m = A.rows();
-  // A coordinate that has next to no mass, as the scalar part of a quaternion near 1 has, would drown all others in the rows that tie it to
-  // them: what it weighs is nothing beside those, and its rows say better how large it is. Entries that are rounding tie nothing.
-  constexpr double drowns = 1e8, ties = 1e-6;
-  VectorXd of_mass = mass_scale;
-  for (Index j = 0; j < m; ++j) {
-    SparseRows::Entry first{0, 0.0};
-    for (const SparseRows::Entry& e : A.row(j))
-      if (std::abs(e.value) * mass_scale(e.col) > std::abs(first.value) * mass_scale(first.col)) first = e;
-    double next = 0;
-    for (const SparseRows::Entry& e : A.row(j))
-      if (e.col != first.col && std::abs(e.value) > ties * std::abs(first.value))
-        next = std::max(next, std::abs(e.value) * mass_scale(e.col));
-    if (next > 0 && std::abs(first.value) * mass_scale(first.col) > drowns * next) of_mass(first.col) = 0;
-  }
-  VectorXd s = of_mass;
-  for (Index i = 0; i < n; ++i) s(i) = s(i) > 0 ? s(i) : 1.0;
-  if (n == 0 || of_mass.minCoeff() > 0) return s;
-
-  VectorXd row_scale = VectorXd::Ones(m), sum(n), count(n);
-  const auto mean = [](double sum_of_logs, double number) {
-    return number > 0 ? std::exp(-sum_of_logs / number) : 1.0;
-  };
-  for (int pass = 0; pass < 2; ++pass) {
-    // Entries below do not count. What has mass is comparable from the beginning: beside it rounding, of whatever size, is none.
-    VectorXd least = VectorXd::Zero(m);
-    for (Index j = 0; j < m; ++j)
-      for (const SparseRows::Entry& e : A.row(j))
-        if (pass > 0 || of_mass(e.col) > 0) least(j) = std::max(least(j), negligible * std::abs(e.value) * s(e.col));
-    const VectorXd s_before = s;
-    const auto counts = [&](Index j, const SparseRows::Entry& e) {
-      if (pass == 0 && !(of_mass(e.col) > 0)) return e.value != 0;
-      return e.value != 0 && !(std::abs(e.value) * s_before(e.col) < least(j));
-    };
-    for (int round = 0; round < num_rounds; ++round) {
-      sum.setZero(), count.setZero();
-      for (Index j = 0; j < m; ++j) {
-        double row_sum = 0, row_count = 0;
-        for (const SparseRows::Entry& e : A.row(j))
-          if (counts(j, e)) row_sum += std::log(std::abs(e.value)) + std::log(s(e.col)), ++row_count;
-        row_scale(j) = mean(row_sum, row_count);
-        for (const SparseRows::Entry& e : A.row(j))
-          if (counts(j, e)) sum(e.col) += std::log(std::abs(e.value)) + std::log(row_scale(j)), ++count(e.col);
-      }
-      for (Index i = 0; i < n; ++i)
-        if (!(of_mass(i) > 0)) s(i) = mean(sum(i), count(i));
-    }
-  }
-  return s;
-}
-
 MatrixXd calc_mass_root(const MatrixXd& M_scaled, double tolerance) {
   const Index n = M_scaled.rows();
   const auto [lambda, vectors] = calc_symmetric_eigen(M_scaled);

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 
+#include "mechanician/solve/coordinate_scale.hpp"
 #include "mechanician/solve/dense.hpp"
 #include "mechanician/solve/pseudo_inverse.hpp"
 
@@ -36,7 +37,7 @@ SparseMass::SparseMass(const SparseRows& M, const SparseRows& M_noise, const Spa
       check_block(*blocks_[b], M_noise);
   }
   const bool refused = check_.kind == MassKind::indefinite || check_.kind == MassKind::not_symmetric;
-  s_ = coordinate_scale(refused ? VectorXd::Zero(n) : check_.scale, A);
+  s_ = coordinate_scale(refused ? VectorXd::Zero(n) : drop_drowning(check_.scale, A), A);
 }
 
 /// Coordinates that entries join, each block by increasing coordinate.
