@@ -52,13 +52,13 @@ bool OpenEfforts::take_rows(const ControlMode& mode, int free) {
       if (felt > clearly * size_[j])
         taken_.push_back(j);
       else if (felt <= nothing * size_[j])
-        misses = true;
+        misses |= !rows_[static_cast<std::size_t>(j)].weighted;
       else
         return false;
     }
     const auto count = static_cast<int>(taken_.size());
     if (count <= free) continue;
-    misses = true;
+    misses |= !rows_[static_cast<std::size_t>(taken_.back())].weighted;
     if (before == 0) {
       weighs_ = true;
       break;
@@ -66,7 +66,7 @@ bool OpenEfforts::take_rows(const ControlMode& mode, int free) {
     if (before < free) return false;
     taken_.resize(static_cast<std::size_t>(before));
   }
-  // What is missed without a limit in the way is refused elsewhere.
+  // What has no weight and is missed without a limit in the way may be refused elsewhere.
   return !misses || limited_;
 }
 
