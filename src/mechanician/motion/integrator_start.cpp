@@ -227,6 +227,7 @@ void SmoothMotion::begin() {
   if (!phase_.ready && !dynamics_.choose_rows(t, y.data()))
     return refuse(StopReason::not_finite, "the start cannot be evaluated");
   if (phase_.sizes) {
+    dynamics_.sizes = *phase_.sizes;  // and not what the choice of rows has seen
     dynamics_.sizes.see(y.data());
   } else {
     dynamics_.sizes.begin(dynamics_.factors().typical_units(), options.scale, options.to - start.t,
