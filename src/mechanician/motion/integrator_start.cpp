@@ -195,6 +195,7 @@ SmoothMotion::SmoothMotion(Dynamics dynamics, State start_given, MotionOptions o
   dynamics_.take_parameters();
   dynamics_.control_may_miss = phase_.control_may_miss;
   dynamics_.set_carried(phase_.carried);
+  dynamics_.believes = phase_.believes;
   samples_from_ = options.sampled.from.value_or(start.t);
   dynamics_.hold_control(options.sampled.efforts);
   const auto size = static_cast<std::size_t>(dynamics_.size());
