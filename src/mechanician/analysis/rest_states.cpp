@@ -299,6 +299,7 @@ std::optional<Eigen::VectorXd> RestSearch::walk(const RestOptions& options, int 
   for (Index i = 0; i < n; ++i) direction(i) = 2.0 * uniform(i) - 1.0;
   const int strides = 1 + static_cast<int>(uniform(n) * most_strides);
   for (int k = 0; k < strides; ++k) {
+    if (now.r.size() == 0) break;  // branches meet, and on this one nothing can move
     // What of the direction the constraints allow.
     const Eigen::MatrixXd ways = scale_.cwiseInverse().asDiagonal() * now.linear.q.leftCols(now.r.size());
     Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> cod;

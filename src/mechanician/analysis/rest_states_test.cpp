@@ -380,5 +380,15 @@ force = { x = "-x + (mu - x^2)*x'" }
   EXPECT_NEAR(found.special[0].parameter, 0.0, 1e-9);
 }
 
+TEST(equilibrium, walks_end_where_branches_meet_that_nothing_can_move_on) {
+  // Bricard's ring: states that are found lie on the constraints, and there may be none.
+  const auto file = std::filesystem::path(MECHANICIAN_SOURCE_DIR) / "models" / "bricard.toml";
+  const Loaded loaded(read_model(file, {}));
+  for (const RestState& s : rest_of(loaded, {.starts = 15})) {
+    const Evaluation at = loaded.system.evaluate(s.linear.state);
+    EXPECT_LT(at.residual.cwiseAbs().maxCoeff(), 1e-10);
+  }
+}
+
 }  // namespace
 }  // namespace mechanician
