@@ -7,6 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "mechanician/analysis/pencil.hpp"
+
 namespace mechanician {
 
 namespace {
@@ -138,45 +140,28 @@ bool solve_symmetric(const Linearisation& linear, const Eigen::MatrixXd& A, Spec
   if (!A.topLeftCorner(p, p).isZero(0.0) || !A.topRightCorner(p, p).isIdentity(0.0) ||
       !A.bottomRightCorner(p, p).isZero(0.0))
     return false;
-  const Eigen::MatrixXd below = A.bottomLeftCorner(p, p);
-  Eigen::MatrixXd K = linear.M * below;
-  K = -K;
-  const Eigen::MatrixXd transposed = K.transpose();
-  // As symmetric as rounding lets it be: entries are sums over a row of M and a column of A.
+  const Eigen::MatrixXd below = linear.A.bottomLeftCorner(p, p), from_A = -(linear.M * below);
+  // As equal as rounding lets them be: entries are sums over a row of M and a column of A.
   const Eigen::MatrixXd M_abs = linear.M.cwiseAbs(),
                         below_noise = linear.A_noise.bottomLeftCorner(p, p) + eps * below.cwiseAbs();
-  const Eigen::MatrixXd wrong = M_abs * below_noise, wrong_transposed = wrong.transpose();
-  const double size = K.cwiseAbs().maxCoeff();
-  for (Index j = 0; j < p; ++j)
-    for (Index i = 0; i < j; ++i)
-      if (std::abs(K(i, j) - K(j, i)) > 16.0 * (wrong(i, j) + wrong_transposed(i, j)) + eps * 4.0 * size) return false;
-  K = 0.5 * (K + transposed);
-  // In units in which masses on the diagonal are 1.
-  const Eigen::VectorXd unit = linear.M.diagonal().cwiseSqrt().cwiseInverse();
-  if (!unit.allFinite()) return false;
-  const Eigen::MatrixXd M = unit.asDiagonal() * linear.M * unit.asDiagonal();
-  K = unit.asDiagonal() * K * unit.asDiagonal();
-  const Eigen::LLT<Eigen::MatrixXd> llt(M);
-  if (llt.info() != Eigen::Success) return false;
-  Eigen::MatrixXd S = llt.matrixL().solve(K);
-  S = llt.matrixL().solve(S.transpose()).transpose();
-  S = (0.5 * (S + S.transpose())).eval();
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(
-      S, vectors ? Eigen::ComputeEigenvectors : Eigen::EigenvaluesOnly);
-  if (solver.info() != Eigen::Success) return false;
-  const Eigen::VectorXd& kappa = solver.eigenvalues();
-  const double largest = kappa.cwiseAbs().maxCoeff();
-  const double inverse_mass = 1.0 / std::max(llt.rcond(), eps);
-  const double wrong_kappa = 4.0 * eps * largest + 4.0 * eps * std::min(inverse_mass, 1e8) * largest;
-  Eigen::MatrixXd shapes;
-  if (vectors) {
-    shapes = llt.matrixU().solve(solver.eigenvectors());
-    shapes = (unit.asDiagonal() * shapes).eval();
-    to.vectors.resize(2 * p, 2 * p);
-  }
+  Eigen::MatrixXd wrong = 16.0 * M_abs * below_noise;
+  wrong.array() += 4.0 * eps * from_A.cwiseAbs().maxCoeff();
+  const auto is_same = [&](const Eigen::MatrixXd& X, const Eigen::MatrixXd& Y) {
+    return ((X - Y).cwiseAbs().array() <= wrong.array() + wrong.transpose().array()).all();
+  };
+  if (!is_same(from_A, from_A.transpose())) return false;
+  // The stiffness itself has more digits than M A, where accelerations of the states are all that it gives rise to.
+  const bool is_stiffness = linear.K.size() > 0 && is_same(linear.K, from_A) && is_same(linear.K, linear.K.transpose());
+  const Eigen::MatrixXd &K = is_stiffness ? linear.K : from_A, &K_noise = is_stiffness ? linear.K_noise : wrong;
+  const std::optional<PencilModes> modes =
+      solve_pencil({0.5 * (K + K.transpose()), linear.M, 0.5 * (K_noise + K_noise.transpose()), linear.M_noise});
+  if (!modes) return false;
+  const Eigen::VectorXd& kappa = modes->kappa;
+  const Eigen::MatrixXd& shapes = modes->shapes;
+  if (vectors) to.vectors.resize(2 * p, 2 * p);
   for (Index k = 0; k < p; ++k) {
     // λ² = −κ; the root of what is uncertain by δ is uncertain by δ/(2√κ), or by √δ.
-    const double root = std::sqrt(std::abs(kappa(k)));
+    const double root = std::sqrt(std::abs(kappa(k))), wrong_kappa = modes->bound(k);
     const double uncertainty =
         root > 0.0 ? std::min(wrong_kappa / (2.0 * root), std::sqrt(wrong_kappa)) : std::sqrt(wrong_kappa);
     const bool is_zero = std::abs(kappa(k)) <= wrong_kappa;

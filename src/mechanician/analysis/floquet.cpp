@@ -25,6 +25,9 @@ constexpr double ill_conditioned = 300.0;
 constexpr std::uint64_t num_changes = 6;
 constexpr Index most_tried = 200;  ///< states up to which they are
 
+/// Steps of the variation within one of the motion: where more are needed derivatives have no bound, as at singular configurations.
+constexpr long most_in_a_step = 2000;
+
 /// The derivatives of the motion at one of its states.
 class Variation {
  public:
@@ -64,7 +67,8 @@ class VariationSteps {
   template <class F>
   bool go(F&& rates, double t, double end) {
     if (h_ == 0.0) h_ = end - t;
-    while (t < end) {
+    for (long tried = 0; t < end; ++tried) {
+      if (tried == most_in_a_step) return false;
       const double planned = h_;
       double h = std::min(h_, end - t);
       if (step_control::is_nothing(h, t, end - t) && h < end - t) return false;
@@ -173,6 +177,10 @@ Floquet find_multipliers(Lineariser& lineariser, const State& start, const Floqu
   if (!found.begin.refusal.empty()) return refuse(found.begin.refusal, found.begin.place);
   const Linearisation& begin = found.begin;
   const Index s = begin.A.rows(), n = system.n();
+  if (s == 0)
+    return refuse(
+        "nothing can deviate: the constraints determine the motion wholly, so that there are no multipliers; "
+        "it is as periodic as what drives it");
   Variation variation(system, static_cast<int>(s));
   if (!variation.is_known())
     return refuse(
@@ -202,7 +210,10 @@ Floquet find_multipliers(Lineariser& lineariser, const State& start, const Floqu
     for (const int i : begin.velocities) f_size[1] = std::max(f_size[1], std::abs(now.qdd(i)));
     const auto rates = [&](double t, const double* X, double* dX) { return variation.rates(motion.sample(t), X, dX); };
     if (!steps.go(rates, motion.step_begin(), motion.t()))
-      return refuse(fmt::format("at t = {}: derivatives of the motion have no value", short_number(motion.t())));
+      return refuse(fmt::format(
+          "at t = {}: derivatives of the motion by its state have no value, or no bound as next to singular "
+          "configurations",
+          short_number(motion.t())));
     see();
     if (const std::string jump = find_jump(motion, variation.dynamics(), motion.t()); !jump.empty())
       return refuse(fmt::format(

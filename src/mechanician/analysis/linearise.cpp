@@ -19,6 +19,8 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 /// What an acceleration may come to where forces balance, as a part of what they would do one by one: a state is given with some ten
 /// digits.
 constexpr double balanced = 1e-9;
+/// Distances to constraints, over the extent, that are left where moving onto them has come to no end.
+constexpr double off_constraints = 1e-9;
 /// Unknowns up to which the inverse of F_z is formed for bounds of rounding: beyond, bounds are a few eps of each entry.
 constexpr int most_for_bounds = 800;
 
@@ -253,7 +255,8 @@ bool Lineariser::choose_rows(Phase& phase, Linearisation& to, std::vector<double
   // What is on the constraints up to rounding stays as it is given: zeros stay zeros.
   if (!kept.empty() && dynamics.calc_violation(t, y.data()).scaled > 16.0 * eps) {
     dynamics.project(t, y.data());
-    dynamics.choose_rows(t, y.data());
+    if (!dynamics.choose_rows(t, y.data()) || !(dynamics.calc_violation(t, y.data()).scaled <= off_constraints))
+      return refuse("no state on the constraints is found next to this one");
   }
   // On a kink there are two derivatives.
   std::vector<double> g(dynamics.sides().size()), noise(g.size());
@@ -310,6 +313,7 @@ void Lineariser::fill(const Phase& phase, const TangentSpace& space, Linearisati
   add_product(eqs.F(ImplicitEquations::by_q), space.q, space.q_noise, right, with_bounds ? &noise : nullptr);
   add_product(eqs.F(ImplicitEquations::by_qd), space.qd, space.qd_noise, right, with_bounds ? &noise : nullptr);
   for (const BoundedEntry& e : eqs.F(ImplicitEquations::by_inputs)) right(e.row, s + e.col) += e.value;
+  const Eigen::MatrixXd noise_by_q = noise.topLeftCorner(with_bounds ? n : 0, p);
 
   // δz of each column.
   Eigen::MatrixXd z = -right;
@@ -348,12 +352,23 @@ void Lineariser::fill(const Phase& phase, const TangentSpace& space, Linearisati
   to.outputs = Eigen::Map<const Eigen::VectorXd>(eqs.outputs().data(), outputs);
 
   if (p > 0 && space.positions == space.velocities) {
-    RowMajor MT = RowMajor::Zero(n, p);
-    const RowMajor T = space.q.leftCols(p);
-    for (const BoundedEntry& e : eqs.F(ImplicitEquations::by_unknowns))
-      if (e.row < n && e.col < n) MT.row(e.row) -= e.value * T.row(e.col);
-    const Eigen::MatrixXd left = space.q.leftCols(p).transpose(), right_part = MT;
-    to.M = left * right_part;
+    RowMajor MT = RowMajor::Zero(n, p), MT_noise = MT;
+    const RowMajor T = space.q.leftCols(p), T_noise = space.q_noise.leftCols(p);
+    for (const BoundedEntry& e : eqs.F(ImplicitEquations::by_unknowns)) {
+      if (e.row >= n || e.col >= n) continue;
+      MT.row(e.row) -= e.value * T.row(e.col);
+      MT_noise.row(e.row) +=
+          (e.noise + eps * std::abs(e.value)) * T.row(e.col).cwiseAbs() + std::abs(e.value) * T_noise.row(e.col);
+    }
+    const Eigen::MatrixXd left = T.transpose(), left_abs = left.cwiseAbs(),
+                          left_noise = eps * left_abs + T_noise.transpose(), of_mass = MT,
+                          of_force = right.topRows(n).leftCols(p);
+    const Eigen::MatrixXd mass_noise = MT_noise;
+    Eigen::MatrixXd force_noise = 8.0 * eps * of_force.cwiseAbs();
+    if (with_bounds) force_noise = noise_by_q;
+    to.M = left * of_mass, to.M_noise = left_abs * mass_noise + left_noise * of_mass.cwiseAbs();
+    to.K = -(left * of_force), to.K_noise = left_abs * force_noise + left_noise * of_force.cwiseAbs();
+    to.force_size = left_abs * Eigen::Map<const Eigen::VectorXd>(eqs.sizes().data(), n);
   }
 }
 

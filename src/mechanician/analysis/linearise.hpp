@@ -50,6 +50,10 @@ struct Linearisation {
   Eigen::MatrixXd q_inputs = {};    ///< n×inputs: how coordinates change with inputs that move constraints
   /// Masses of the states where every coordinate among them has its velocity among them too; else empty.
   Eigen::MatrixXd M = {};
+  /// Where there is M: −∂/∂x of the forces along the states, with accelerations and multipliers as they are. At rest M ẍ = −K x, where
+  /// nothing but accelerations of the states follows. With bounds of rounding of both.
+  Eigen::MatrixXd K = {}, M_noise = {}, K_noise = {};
+  Eigen::VectorXd force_size = {};  ///< where there is M: the terms that forces along the states are the sums of
 
   enum class At { rest, steady, moving };
   At at = At::rest;

@@ -328,6 +328,51 @@ TEST(linearise, beam_of_elements_converges_to_euler_and_bernoulli) {
   EXPECT_NEAR(std::log2(coarse / fine), 4.0, 0.1);
 }
 
+/// A clamped chain of masses with a spring in each hinge, by the relative angles r of its links: M has a condition of N⁴ there.
+/// In the masses' own places z, r_i = z_i − 2 z_{i−1} + z_{i−2}, it is the identity.
+void expect_chain_of_hinges(int N, const std::string& more) {
+  const Loaded loaded(expand(read_family_model_text(fmt::format(R"toml(
+coordinates = ["r[1..N]"]
+[parameters]
+N = {}
+[dynamics]
+kinetic = "sum(i = 1..N, 1/2*sum(j = 1..i, (i - j + 1)*r[j]')^2)"
+potential = "sum(i = 1..N, 1/2*r[i]^2){}"
+)toml",
+                                                                N, more),
+                                                    "hinges.toml")));
+  const Spectrum spectrum = find_spectrum(linearised(loaded));
+  Eigen::MatrixXd D = Eigen::MatrixXd::Identity(N, N);
+  for (int i = 0; i < N; ++i) {
+    if (i > 0) D(i, i - 1) = -2.0;
+    if (i > 1) D(i, i - 2) = 1.0;
+  }
+  Eigen::MatrixXd K = D.transpose() * D;
+  if (!more.empty()) K(N - 1, N - 1) -= 1e-3;  // a load at the tip that pushes it away
+  const Eigen::VectorXd kappa = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(K).eigenvalues();
+  EXPECT_TRUE(spectrum.symmetric);
+  ASSERT_EQ(spectrum.eigenvalues.size(), static_cast<std::size_t>(2 * N));
+  // Those that grow and shrink are the first and the last.
+  std::vector<double> found;
+  for (const Eigenvalue& e : spectrum.eigenvalues) {
+    if (e.value.imag() < 0.0 || e.value.real() < 0.0) continue;
+    found.push_back(e.value.imag() > 0.0 ? std::pow(e.value.imag(), 2) : -std::pow(e.value.real(), 2));
+    const double expected = (kappa.array() - found.back()).abs().minCoeff();
+    EXPECT_LE(expected, 2.0 * std::abs(e.value) * e.uncertainty + 1e-14) << found.back();
+  }
+  std::sort(found.begin(), found.end());
+  ASSERT_EQ(found.size(), static_cast<std::size_t>(N));
+  for (int k = 0; k < N; ++k)
+    EXPECT_NEAR(std::abs(found[static_cast<std::size_t>(k)]), std::abs(kappa(k)), 1e-7 * std::abs(kappa(k)) + 1e-13)
+        << "N = " << N << ", mode " << k;
+}
+
+TEST(linearise, lowest_modes_of_long_chains_in_relative_angles_have_their_digits) {
+  expect_chain_of_hinges(40, "");
+  expect_chain_of_hinges(70, "");
+  expect_chain_of_hinges(70, " - 1e-3/2*sum(j = 1..N, (N - j + 1)*r[j])^2");
+}
+
 TEST(linearise, zero_eigenvalues_are_zero_and_meeting_ones_say_how_uncertain_they_are) {
   const Loaded free(R"toml(
 coordinates = ["x", "y"]
@@ -604,6 +649,27 @@ TEST(floquet, a_limit_cycle_has_one_multiplier_one_and_is_stable) {
   ASSERT_EQ(found.multipliers.eigenvalues.size(), 2u);
   EXPECT_NEAR(found.multipliers.eigenvalues[0].value.real(), 1.0, 1e-8);
   EXPECT_NEAR(found.multipliers.eigenvalues[1].value.real(), std::exp(-2.0 * std::numbers::pi), 1e-8);
+}
+
+TEST(floquet, what_is_driven_wholly_has_no_multipliers_and_says_so) {
+  const Loaded loaded(R"x(coordinates = ["a"]
+[dynamics]
+kinetic = "0.5*a'^2"
+[constraints]
+drive = "a = sin(2*pi*t)"
+[start]
+velocity = { a = "2*pi" }
+)x");
+  Lineariser lineariser(loaded.system);
+  EXPECT_NE(find_multipliers(lineariser, loaded.start, {.period = 1.0}).refusal.find("nothing can deviate"),
+            std::string::npos);
+}
+
+TEST(floquet, where_derivatives_have_no_bound_they_are_refused) {
+  // The ladder lies flat at t = 0.708: branches meet there.
+  const Loaded loaded = load_model("ladder_2");
+  Lineariser lineariser(loaded.system);
+  EXPECT_NE(find_multipliers(lineariser, loaded.start, {.period = 1.0}).refusal.find("singular"), std::string::npos);
 }
 
 }  // namespace

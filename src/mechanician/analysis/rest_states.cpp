@@ -54,10 +54,20 @@ Eigen::VectorXd solve_least(const Eigen::MatrixXd& S, const Eigen::VectorXd& r, 
 
 bool RestSearch::Equations::balances() const { return (r.cwiseAbs().array() <= rounding * r_size.array()).all(); }
 
+namespace {
+
+/// Rates of what the equations of rest say vanishes, by independent coordinate.
+Eigen::VectorXd rates_of(const RestSearch::Equations& at) {
+  return at.linear.M.size() > 0 ? Eigen::VectorXd(at.linear.drift.tail(at.r.size())) : at.r;
+}
+
+}  // namespace
+
 double RestSearch::size_of(const Equations& at) const {
   double sum = 0.0;
-  for (Index k = 0; k < at.r.size(); ++k)
-    sum += std::pow(at.r(k) / scale_(at.linear.positions[static_cast<std::size_t>(k)]), 2);
+  const Eigen::VectorXd rates = rates_of(at);
+  for (Index k = 0; k < rates.size(); ++k)
+    sum += std::pow(rates(k) / scale_(at.linear.positions[static_cast<std::size_t>(k)]), 2);
   return std::sqrt(sum);
 }
 
@@ -176,6 +186,15 @@ RestSearch::Equations RestSearch::evaluate(const Eigen::VectorXd& q, bool quick)
                                 : (l.A.row(row).head(p).cwiseAbs() * l.state.q(l.positions).cwiseAbs()).value() +
                                       std::abs(l.drift(row));
   }
+  // Forces instead of accelerations, where all coordinates have masses: these are sums of few terms and zero up to their rounding, however
+  // badly masses are conditioned (relative angles of long chains).
+  if (l.M.size() > 0) {
+    at.r = (l.M * at.r).eval(), at.r_size = l.force_size, at.r_p = (l.M * at.r_p).eval();
+    if (p == l.q.rows())
+      at.S = (l.K.cwiseAbs().array() <= 4.0 * l.K_noise.array()).select(Eigen::MatrixXd::Zero(p, p), -l.K);
+    else
+      at.S = (l.M * at.S).eval();
+  }
   at.q_p = l.q_inputs.cols() > 0 ? Eigen::VectorXd(l.q_inputs.col(0)) : Eigen::VectorXd::Zero(l.q.rows());
   at.ok = at.r.allFinite() && at.S.allFinite();
   return at;
@@ -216,9 +235,10 @@ std::optional<RestState> RestSearch::settle(const Eigen::VectorXd& start, const 
     if (now.balances()) return examine(now.linear.state.q);
     // Newton's step leads nowhere: a little way along the accelerations, as things fall.
     if (falls++ >= most_falls) return std::nullopt;
-    const double down = (l.q.leftCols(now.r.size()) * now.r).cwiseQuotient(scale_).cwiseAbs().maxCoeff();
+    const Eigen::VectorXd way = l.q.leftCols(now.r.size()) * rates_of(now);
+    const double down = way.cwiseQuotient(scale_).cwiseAbs().maxCoeff();
     if (!(down > 0.0)) return std::nullopt;
-    Equations next = evaluate(l.state.q + 0.1 / down * (l.q.leftCols(now.r.size()) * now.r));
+    Equations next = evaluate(l.state.q + 0.1 / down * way);
     if (!next.ok || (too_far && too_far(l.state.q, next.linear.state.q))) return std::nullopt;
     now = std::move(next);
   }
@@ -299,6 +319,7 @@ std::optional<Eigen::VectorXd> RestSearch::walk(const RestOptions& options, int 
   for (Index i = 0; i < n; ++i) direction(i) = 2.0 * uniform(i) - 1.0;
   const int strides = 1 + static_cast<int>(uniform(n) * most_strides);
   for (int k = 0; k < strides; ++k) {
+    if (now.r.size() == 0) break;  // branches meet, and on this one nothing can move
     // What of the direction the constraints allow.
     const Eigen::MatrixXd ways = scale_.cwiseInverse().asDiagonal() * now.linear.q.leftCols(now.r.size());
     Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> cod;

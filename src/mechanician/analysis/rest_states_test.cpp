@@ -10,6 +10,7 @@
 
 #include "mechanician/analysis/branch.hpp"
 #include "mechanician/instant/accelerate.hpp"
+#include "mechanician/model/family_model.hpp"
 #include "mechanician/motion/motion_for_test.hpp"
 
 namespace mechanician {
@@ -378,6 +379,44 @@ force = { x = "-x + (mu - x^2)*x'" }
   ASSERT_EQ(found.special.size(), 1u);
   EXPECT_EQ(found.special[0].kind, SpecialKind::oscillation);
   EXPECT_NEAR(found.special[0].parameter, 0.0, 1e-9);
+}
+
+TEST(equilibrium, of_long_chains_in_relative_angles_is_where_forces_vanish) {
+  // A clamped chain of hinges with springs bends under weights; its masses are those of masses at its joints where it is straight, of a
+  // condition of N⁴, and rest does not depend on them.
+  const int N = 70;
+  const double w = 1e-5;
+  const Loaded loaded(expand(read_family_model_text(R"toml(
+coordinates = ["r[1..N]"]
+[parameters]
+N = 70
+[dynamics]
+kinetic = "sum(i = 1..N, 1/2*sum(j = 1..i, (i - j + 1)*r[j]')^2)"
+potential = "sum(i = 1..N, 1/2*r[i]^2) + sum(i = 1..N, 1e-5*(N - i + 1)*sin(sum(j = 1..i, r[j])))"
+)toml",
+                                                    "hinges.toml")));
+  const auto found = rest_of(loaded, {.starts = 2});
+  ASSERT_FALSE(found.empty());
+  EXPECT_TRUE(found[0].is_stable());
+  for (const RestState& s : found) {
+    Eigen::VectorXd angle = s.linear.state.q;
+    for (int i = 1; i < N; ++i) angle(i) += angle(i - 1);
+    double moment = 0.0;  // of the weights beyond a hinge
+    for (int i = N - 1; i >= 0; --i) {
+      moment += w * (N - i) * std::cos(angle(i));
+      EXPECT_NEAR(s.linear.state.q(i), -moment, 1e-11) << "hinge " << i + 1;
+    }
+  }
+}
+
+TEST(equilibrium, walks_end_where_branches_meet_that_nothing_can_move_on) {
+  // Bricard's ring: states that are found lie on the constraints, and there may be none.
+  const auto file = std::filesystem::path(MECHANICIAN_SOURCE_DIR) / "models" / "bricard.toml";
+  const Loaded loaded(read_model(file, {}));
+  for (const RestState& s : rest_of(loaded, {.starts = 15})) {
+    const Evaluation at = loaded.system.evaluate(s.linear.state);
+    EXPECT_LT(at.residual.cwiseAbs().maxCoeff(), 1e-10);
+  }
 }
 
 }  // namespace
