@@ -19,8 +19,6 @@ constexpr double eps = std::numeric_limits<double>::epsilon();
 /// What an acceleration may come to where forces balance, as a part of what they would do one by one: a state is given with some ten
 /// digits.
 constexpr double balanced = 1e-9;
-/// Parts of the motion's own speed that are no change of it: what rounding leaves of zeros has terms as small as itself.
-constexpr double nothing = 1e-12;
 /// Distances to constraints, over the extent, that are left where moving onto them has come to no end.
 constexpr double off_constraints = 1e-9;
 /// Unknowns up to which the inverse of F_z is formed for bounds of rounding: beyond, bounds are a few eps of each entry.
@@ -120,8 +118,7 @@ struct Lineariser::Phase {
   std::unique_ptr<Dynamics> own;
   std::unique_ptr<ImplicitEquations> equations;
   std::vector<ContactStatus> statuses;
-  Eigen::MatrixXd inverse;    ///< |F_z⁻¹|, where it is formed
-  std::vector<double> units;  ///< of coordinates
+  Eigen::MatrixXd inverse;  ///< |F_z⁻¹|, where it is formed
   Eigen::VectorXd a_size, jerk,
       jerk_size;  ///< what accelerations are the differences of; their rates, and the same of them
 
@@ -405,32 +402,6 @@ void Lineariser::find_rates(Phase& phase, const std::vector<double>& y) const {
   phase.jerk_size = phase.magnify(terms) + phase.a_size;
 }
 
-namespace {
-
-/// The velocities that coordinates would have if each had the motion's own speed.
-Eigen::VectorXd find_pace(const Linearisation& linear, const std::vector<double>& units, const double* qd) {
-  double speed = 0.0;
-  for (std::size_t i = 0; i < units.size(); ++i)
-    if (units[i] > 0.0) speed = std::max(speed, std::abs(qd[i]) / units[i]);
-  return speed * Eigen::Map<const Eigen::VectorXd>(units.data(), linear.q.rows());
-}
-
-/// How fast deviations change, at most, as entries of A tell.
-double find_rate(const Linearisation& linear, const std::vector<double>& units) {
-  const std::size_t p = linear.positions.size(), v = linear.velocities.size();
-  double rate = 0.0;
-  for (std::size_t r = 0; r < v; ++r)
-    for (std::size_t c = 0; c < p + v; ++c) {
-      const int i = linear.velocities[r], j = c < p ? linear.positions[c] : linear.velocities[c - p];
-      const double entry = std::abs(linear.A(static_cast<Eigen::Index>(p + r), static_cast<Eigen::Index>(c))) *
-                           units[static_cast<std::size_t>(j)] / units[static_cast<std::size_t>(i)];
-      if (std::isfinite(entry)) rate = std::max(rate, c < p ? std::sqrt(entry) : entry);
-    }
-  return rate;
-}
-
-}  // namespace
-
 /// Rest, a steady motion, or neither.
 void Lineariser::judge(const Phase& phase, const std::vector<double>& y, Linearisation& to) const {
   const ImplicitEquations& eqs = *phase.equations;
@@ -467,18 +438,12 @@ void Lineariser::judge(const Phase& phase, const std::vector<double>& y, Lineari
       if (counts[j] && !any) counts[j] = 0, changed = true;
     }
   }
-  const Eigen::VectorXd pace = find_pace(to, phase.units, qd);
-  const double rate = find_rate(to, phase.units);
-  const auto is_still = [&](int i) {
-    return std::abs(qdd[i]) <= balanced * phase.a_size(i) + nothing * rate * pace(i);
-  };
   for (std::size_t k = 0; k < p; ++k)
-    if (counts[k]) is_steady &= is_still(to.positions[k]);
+    if (const int i = to.positions[k]; counts[k]) is_steady &= std::abs(qdd[i]) <= balanced * phase.a_size(i);
   for (std::size_t k = 0; k < v; ++k) {
     const int i = to.velocities[k];
-    is_steady &= is_still(i);
-    if (counts[p + k])
-      is_steady &= std::abs(phase.jerk(i)) <= balanced * phase.jerk_size(i) + nothing * rate * rate * pace(i);
+    is_steady &= std::abs(qdd[i]) <= balanced * phase.a_size(i);
+    if (counts[p + k]) is_steady &= std::abs(phase.jerk(i)) <= balanced * phase.jerk_size(i);
   }
   to.at = rests ? Linearisation::At::rest : is_steady ? Linearisation::At::steady : Linearisation::At::moving;
 }
@@ -546,7 +511,6 @@ Linearisation Lineariser::at(const State& given, bool quick) {
     return to;
   }
   if (!options_.quasi_static && refuse_inputs(phase, space, to)) return to;
-  phase.units.assign(dynamics.factors().typical_units().begin(), dynamics.factors().typical_units().end());
   to.positions = space.positions, to.velocities = space.velocities;
   for (const int i : space.positions) to.states.push_back(system_->coordinate(i));
   for (const int i : space.velocities) to.states.push_back(system_->coordinate(i) + "'");

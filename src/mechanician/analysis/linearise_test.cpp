@@ -259,24 +259,6 @@ TEST(linearise, is_exact_in_a_steady_turn_and_says_what_moves) {
   EXPECT_GT(linearised(other).drift.norm(), 1.0);
 }
 
-TEST(linearise, a_steady_motion_is_one_with_rounding_for_zeros) {
-  for (const char* const name : {"bicycle", "bicycle_of_bodies"}) {
-    const Loaded loaded = load_model(name);
-    for (const double off : {0.0, 1e-17, -3e-24, 1e-34}) {
-      State state = loaded.start;
-      for (Eigen::Index i = 0; i < state.q.size(); ++i)
-        if (state.q(i) == 0.0) state.q(i) = i % 2 == 0 ? off : -0.5 * off;
-      const Linearisation l = Lineariser(loaded.system).at(state);
-      ASSERT_EQ(l.refusal, "");
-      EXPECT_EQ(l.at, Linearisation::At::steady) << name << " off by " << off;
-    }
-    // What leans falls.
-    State state = loaded.start;
-    state.q(loaded.system.find_coordinate(std::string(name) == "bicycle" ? "lean" : "frame.qx")) = 1e-5;
-    EXPECT_EQ(Lineariser(loaded.system).at(state).at, Linearisation::At::moving);
-  }
-}
-
 TEST(linearise, upright_disk_rolls_stably_above_its_critical_speed) {
   // A thin disk of radius R that rolls upright is stable where spin'² > g/(3 R).
   const double critical = std::sqrt(9.81 / (3.0 * 0.25));
