@@ -2,8 +2,9 @@
 ///
 ///     bench_control models/arm7.toml
 ///
-/// Prints the time of one acceleration of a motion, and of the general solver (`accelerate`), at states along the motion without limits: without limits, with
-/// limits that no motor comes to, and with limits that some are at; in brackets the ratio to the first.
+/// Prints times without limits, with limits that no motor comes to, and with limits that some are at; in brackets the ratio to the first:
+/// one acceleration of a motion, by compiled code and by the factors behind it, and one of the general solver (`accelerate`), at states along
+/// the motion without limits; and a whole motion, with what its steps take.
 
 #include <fmt/format.h>
 
@@ -57,9 +58,9 @@ System make_system(const std::string& text, double limits) {
 
 /// The least of some rounds: others may have the core in between.
 template <class Call>
-double least_us(std::size_t count, Call&& call) {
+double least_us(std::size_t count, Call&& call, int rounds = 41) {
   double least = 1e300;
-  for (int round = 0; round < 41; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     const auto begin = Clock::now();
     for (std::size_t k = 0; k < count; ++k) call(k);
     least = std::min(least, std::chrono::duration<double, std::micro>(Clock::now() - begin).count());
@@ -86,13 +87,13 @@ int main(int argc, char** argv) {
       states.push_back({s.t, s.q, s.qd});
     }
     if (motion.stop().failed()) throw std::runtime_error(motion.stop().message);
-    double first[2] = {0, 0};
+    std::vector<double> first;
     for (const double limits : {0.0, 1.0, 0.3, 0.2}) {
       const System system = make_system(all.str(), limits);
       Dynamics dynamics(system);
       const auto size = static_cast<std::size_t>(dynamics.size());
       std::vector<std::vector<double>> y(states.size(), std::vector<double>(size, 0.0)), sides(states.size());
-      std::vector<double> rate(size);
+      std::vector<double> rate(size), by_factors(size);
       std::size_t at_limit = 0, wrong = 0;
       for (std::size_t k = 0; k < states.size(); ++k) {
         std::copy(states[k].q.begin(), states[k].q.end(), y[k].begin());
@@ -100,29 +101,51 @@ int main(int argc, char** argv) {
         dynamics.take_sides(states[k].t, y[k].data());
         dynamics.choose_rows(states[k].t, y[k].data());
         dynamics.settle_control(states[k].t, y[k].data());
+        if (k == 0) dynamics.compile(states[k].t, y[k].data());
         sides[k] = dynamics.sides();
         const Instant now = accelerate(system, states[k], {.diagnose = false});
-        if (!dynamics.rhs_by_factors(states[k].t, y[k].data(), rate.data()) ||
-            (Eigen::Map<const Eigen::VectorXd>(rate.data() + dynamics.n(), dynamics.n()) - now.solution.qdd).norm() >
-                1e-6 * (1.0 + now.solution.qdd.norm()))
-          ++wrong;
+        const auto is_wrong = [&](const std::vector<double>& dy) {
+          const Eigen::Map<const Eigen::VectorXd> qdd(dy.data() + dynamics.n(), dynamics.n());
+          return !((qdd - now.solution.qdd).norm() <= 1e-6 * (1.0 + now.solution.qdd.norm()));
+        };
+        wrong += !dynamics.rhs_by_factors(states[k].t, y[k].data(), by_factors.data()) || is_wrong(by_factors) ||
+                 !dynamics.rhs(states[k].t, y[k].data(), rate.data()) || is_wrong(rate);
         at_limit += static_cast<std::size_t>(std::count(sides[k].begin(), sides[k].end(), -1.0));
       }
       if (wrong > 0) fmt::print("{} of {} accelerations are not those of the general solver\n", wrong, states.size());
-      const double times[2] = {
+      const long robust = dynamics.robust_evaluations;
+      std::vector<double> times{
+          least_us(states.size(),
+                   [&](std::size_t k) {
+                     dynamics.sides() = sides[k];
+                     dynamics.rhs(states[k].t, y[k].data(), rate.data());
+                   }),
           least_us(states.size(),
                    [&](std::size_t k) {
                      dynamics.sides() = sides[k];
                      dynamics.rhs_by_factors(states[k].t, y[k].data(), rate.data());
                    }),
           least_us(states.size() / 4, [&](std::size_t k) { accelerate(system, states[4 * k], {.diagnose = false}); })};
-      if (limits == 0.0) std::copy(times, times + 2, first);
+      long steps = 0;
+      double reached = 0.0;
+      times.push_back(least_us(
+          1,
+          [&](std::size_t) {
+            Integrator moved(system, system.start(), {.to = 2.0, .tolerance = 1e-8});
+            while (moved.advance()) {
+            }
+            steps = moved.statistics().steps, reached = moved.t();
+          },
+          5));
+      times.push_back(times.back() / static_cast<double>(steps));
+      if (first.empty()) first = times;
+      const auto say = [&](std::size_t i) { return fmt::format("{:.3g} us ({:.2f})", times[i], times[i] / first[i]); };
       fmt::print(
-          "limits {}: {} states, {:.2f} motors at a limit; one acceleration of a motion {:.3g} us ({:.2f}), by the "
-          "general "
-          "solver {:.3g} us ({:.2f})\n",
-          limits, states.size(), static_cast<double>(at_limit) / static_cast<double>(states.size()), times[0],
-          times[0] / first[0], times[1], times[1] / first[1]);
+          "limits {}: {} states, {:.2f} motors at a limit; one acceleration of a motion {}, {} of them not compiled, "
+          "by the "
+          "factors {}, by the general solver {}; a motion to t = {:.3g} {}, each of {} steps {}\n",
+          limits, states.size(), static_cast<double>(at_limit) / static_cast<double>(states.size()), say(0),
+          dynamics.robust_evaluations - robust > 0 ? "some" : "none", say(1), say(2), reached, say(3), steps, say(4));
     }
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());

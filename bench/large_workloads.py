@@ -137,6 +137,10 @@ def make(build, peers):
                [30, 100], [
             Contestant('mechanician', run, program, 'tolerance 1e-6', f'{models}/net_features.toml')],
             [within('tolerance 1e-6', 60, 30)], per=lambda _: 1e9, rounds=1),
+        Family('bodies', 'chain of N rigid bodies with ball joints, seven coordinates each, whole process', 's', 'what is missing in the balance',
+               [1000, 10000], [
+            Contestant('mechanician', run, program, 'free', f'{models}/chain_of_bodies.toml')],
+            [within('free', 3, 1000), within('free', 30, 10000)], per=lambda _: 1e9, rounds=1),
     ]
 
 

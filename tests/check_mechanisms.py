@@ -138,6 +138,43 @@ tolerance = 1e-11
         that(f"Hooke's joint counts turns, {way}", turns == 1, turns)
 
 
+def axes_of_few_digits(program):
+    """A universal joint whose axes are written with six digits is that of axes at right angles, in every way of writing it."""
+    seen = []
+    for digits in (6, 16):
+        for way in WAYS:
+            axis = ", ".join(f"{x:.{digits}f}" for x in (math.sqrt(0.5), math.sqrt(0.5), 0))
+            axis2 = ", ".join(f"{x:.{digits}f}" for x in ((0.577350, -0.577351, 0.577351) if digits == 6 else (math.sqrt(1 / 3), -math.sqrt(1 / 3), math.sqrt(1 / 3))))
+            text = f"""
+[world]
+gravity = [0, 0, -9.81]
+formulation = "{way}"
+[bodies.a]
+mass = 1.0
+inertia = [0.02, 0.03, 0.025]
+[joints.u]
+type = "universal"
+between = ["ground", "a"]
+at = [0.2, 0, 0.3]
+axis = [{axis}]
+axis2 = [{axis2}]
+[points]
+p = {{ on = "a", at = [0.1, 0.2, 0.3] }}
+[outputs]
+x = "p.x"
+y = "p.y"
+z = "p.z"
+[run]
+to = 0.5
+every = 0.5
+tolerance = 1e-11
+"""
+            seen.append([rows(program, text)[-1:][0].get(k) for k in "xyz"] if rows(program, text) else [math.nan] * 3)
+    for k, way in enumerate(WAYS):
+        that(f"axes of six digits, {way}", all(near(a, b, 1e-9) for a, b in zip(seen[k], seen[0])), seen[k])
+        that(f"and of all digits, {way}", all(near(a, b, 1e-5) for a, b in zip(seen[3 + k], seen[0])), seen[3 + k])
+
+
 def top(program):
     """A heavy symmetric top in steady precession: (I3 s - (I1 - I3) W cos a) W = m g l, for the spin s relative to the precession W."""
     m, l, i1, i3, a, precession = 0.5, 0.1, 0.006, 0.001, 0.6, 3.0
@@ -1600,7 +1637,7 @@ def long_chain(program):
 
 def main():
     program = sys.argv[1]
-    for check in (screw, hooke, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, repeated_parts, families_that_mention_families, masses_beside_bodies, families_everywhere, pictures, nearly_unturned, sliding_boxes, pushed_crates, slips_that_joints_forbid, balls_in_a_plane, stops_in_both_formulations, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
+    for check in (screw, hooke, axes_of_few_digits, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, repeated_parts, families_that_mention_families, masses_beside_bodies, families_everywhere, pictures, nearly_unturned, sliding_boxes, pushed_crates, slips_that_joints_forbid, balls_in_a_plane, stops_in_both_formulations, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
                   corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits, long_chain, heights_that_stay, meshes):
         check(program)
     print(f"{passed} passed, {failed} failed")

@@ -17,6 +17,7 @@ import multiprocessing
 import os
 import pathlib
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -137,6 +138,114 @@ def check_inputs(check):
     check.raises('a constraint that no longer holds ends the motion', shorten, me.MechanicsError)
 
 
+def check_what_does_nothing(check):
+    """What looks as if it did something is refused; what comes out is the caller's."""
+    m = me.read(SPRING.replace('x = "U"', 'x = "U + load"'))
+    for what, change in (('inputs as a whole', lambda: setattr(m, 'inputs', {'U': 3.0})), ('an attribute that is none', lambda: setattr(m, 'tolerance', 1e-3)),
+                         ('an attribute of a model that is none', lambda: setattr(me.Model(), 'kinetc', 1.0))):
+        check.raises(f'set: {what}', change, AttributeError)
+    for what, change in (('one', lambda: m.parameters.__setitem__('c', 1.0)), ('several', lambda: m.parameters.update(c=1.0)), ('none', lambda: m.parameters.clear())):
+        check.raises(f'parameters are not set here: {what}', change, TypeError)
+    m.coordinates.append('y'), m.outputs.append('z'), m.constraints.append('w')
+    check.that('lists of names are copies', m.coordinates == ['x'] and m.project()['position'].keys() == {'x'} and not m.outputs and not m.constraints, m.coordinates)
+    sweep = m.sweep(vary={'load': [0.0, 1.0]}, to=1.0)
+    m.inputs['load'] = 1.0
+    check.that('an input that is an expression varies as a number', same_bits(sweep['x'][1:], m.run(to=1.0)['x'][-1:]), (sweep['x'], m.run(to=1.0)['x'][-1]))
+    for call, words in ((lambda: m.sweep(vary={'U': [1.0]}, to=1.0, device='gpu'), "method='rk4', step=H"), (lambda: m.sweep(vary={'V': [1.0]}, to=1.0), '`V` is neither')):
+        try:
+            call()
+            check.that(words, False)
+        except ValueError as e:
+            check.that(f'a message of Python: {words}', words in str(e) and '--' not in str(e), e)
+    f = me.read(PENDULUM).compiled()
+    q = np.tile([0.6, -0.8], (100, 1))
+    q[73] = 0.0
+    try:
+        f(0.0, q, np.ones_like(q))
+        check.that('a state without an acceleration', False)
+    except ValueError as e:
+        check.that('a state without an acceleration has its number', 'state 73 of 100' in str(e), e)
+    events = me.read(SPRING + "[modes]\ng = 1\n[events]\na = { when = \"t - 1\", do = \"g = 2\" }\n")
+    steps = events.steps()
+    next(steps)
+    events.inputs['U'] = 2.0
+    try:
+        next(steps)
+        check.that('an input beside events', False)
+    except ValueError as e:
+        check.that('an input beside events is refused by name', 'events change the model' in str(e) and 'kernels' not in str(e), e)
+
+
+PART = """[world]
+gravity = [0, 0, -9.81]
+[bodies.arm]
+mass    = MASS
+inertia = [0.1, 0.1, 0.1]
+start   = { at = [0.5, 0, 0] }
+[joints.hinge]
+type    = "revolute"
+between = ["ground", "arm"]
+at      = [0, 0, 0]
+axis    = [0, 1, 0]
+"""
+ROBOT = """<robot name="r"><link name="base"/><link name="arm"><inertial><origin xyz="0.5 0 0"/><mass value="MASS"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="hinge" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint></robot>
+"""
+
+
+def check_loading(check, folder):
+    """A model that is loaded again is the one of now: of its text, of what is set and of every file that it reads."""
+    folder = folder / 'again'
+    folder.mkdir()
+    table = SPRING.replace('x = "U"', 'x = "U - f(x)"').replace('[dynamics]', '[tables]\nf = { file = "force.csv", argument = "x", value = "f", interpolation = "linear" }\n[dynamics]')
+    files = {'table.toml': table, 'whole.toml': '[parts.left]\nmodel = "part.toml"\n[run]\nto = 1\n', 'robot.urdf': ROBOT.replace('MASS', '1')}
+    force, part = 'x,f\n-2,-8\n2,SLOPE\n', PART
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding='utf-8')
+    (folder / 'force.csv').write_text(force.replace('SLOPE', '8'), encoding='utf-8')
+    (folder / 'part.toml').write_text(part.replace('MASS', '1'), encoding='utf-8')
+
+    def seen(name, **set_):
+        m = me.load(folder / name, **set_)
+        return m, dict(m.accelerate().acceleration)
+
+    for name, other, text in (('table.toml', 'force.csv', force.replace('SLOPE', '9')), ('table.toml', 'table.toml', table.replace('c = 4.0', 'c = 5.0')),
+                              ('whole.toml', 'part.toml', part.replace('MASS', '3')), ('robot.urdf', 'robot.urdf', ROBOT.replace('MASS', '2'))):
+        (_, before), (_, again) = seen(name), seen(name)
+        check.that(f'{name}: the same again', before == again, (before, again))
+        size, when = (folder / other).stat().st_size, (folder / other).stat().st_mtime_ns
+        (folder / other).write_text(text, encoding='utf-8')
+        check.that(f'{other}: as long as before', (folder / other).stat().st_size == size)
+        os.utime(folder / other, ns=(when, when))      # its time does not tell either
+        _, after = seen(name)
+        check.that(f'{name}: {other} has changed', after != before, (before, after))
+    one, first = seen('table.toml')
+    two, second = seen('table.toml', c=7.0)
+    check.that('parameters that are set are of one model', first != second and one.parameters['c'] == 5.0 and two.parameters['c'] == 7.0)
+    one.inputs['U'] = 30.0
+    third, now = seen('table.toml')
+    check.that('and so are inputs', third.inputs['U'] == 1.0 and now == first, (now, first))
+    (folder / 'force.csv').unlink()
+    check.raises('a table that is gone', lambda: seen('table.toml'), me.ModelError)
+    # A name says another file in another folder.
+    here = os.getcwd()
+    try:
+        found = []
+        for mass in ('1', '2'):
+            (folder / mass).mkdir()
+            (folder / mass / 'm.toml').write_text(part.replace('MASS', mass), encoding='utf-8')
+            os.chdir(folder / mass)
+            found.append(me.load('m.toml').accelerate().acceleration)
+        check.that('the same name in another folder', found[0] != found[1], found)
+    finally:
+        os.chdir(here)
+    text = SPRING.replace('c = 4.0', 'c = 6.0')
+    check.that('texts', me.read(text).parameters['c'] == 6.0 and me.read(SPRING).parameters['c'] == 4.0 and me.read(text).parameters['c'] == 6.0)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        rows = list(pool.map(lambda k: me.read(SPRING, c=float(k % 3 + 1)).run(to=0.5)['x'][-1], range(24)))
+    check.that('in threads at once', all(rows[k] == rows[k % 3] for k in range(24)) and len(set(rows)) == 3, rows)
+
+
 def check_modes(check):
     (x,) = me.coordinates('x')
     b = me.Model('Thrust that is switched off')
@@ -232,6 +341,37 @@ def check_sympy_of_more(check):
         check.that('a table is a function', 3 * road(2 * t) in Q.args and Q.has(sympy.Derivative), Q)
 
 
+def check_printed_python(check, folder):
+    """What `equations --python` prints decides with numbers, arrays and symbols alike; rows that come and go are named."""
+    (folder / 'kinks.toml').write_text("""coordinates = ["x", "y"]
+[dynamics]
+kinetic = "(x'^2 + y'^2)/2"
+force = { x = "sign(x)*2 + if(x > y and not (y == 1), x, y^2) + abs(x)", y = "min(x, y) - max(2*x, y') + if(x < 0 or y < 0.5, 1, 0)" }
+[constraints]
+floor = { equation = "y >= -9" }
+grip  = { equation = "x' = y'", engaged = false }
+""", encoding='utf-8')
+    printed = subprocess.run([check.program, 'equations', str(folder / 'kinks.toml'), '--python'], capture_output=True, text=True).stdout
+    check.that('rows that come and go are said', '# One-sided' in printed and '`floor`' in printed and '# Not engaged' in printed and '`grip`' in printed, printed[:400])
+    functions: dict = {}
+    exec(printed, functions)
+    force = functions['force']
+    try:
+        import sympy
+    except ImportError:
+        return
+    x, y, vx, vy = sympy.symbols('x y vx vy', real=True)
+    symbols = force(sympy.Symbol('t'), [x, y], [vx, vy], functions['parameters'], sympy)
+    rng = np.random.default_rng(11)
+    for _ in range(20):
+        a, b, c, d = rng.normal(size=4)
+        want = [np.sign(a)*2 + (a if a > b and b != 1 else b**2) + abs(a), min(a, b) - max(2*a, d) + (1 if a < 0 or b < 0.5 else 0)]
+        plain, arrays = force(0.0, [a, b], [c, d]), force(0.0, [np.array([a]), np.array([b])], [np.array([c]), np.array([d])], functions['parameters'], np)
+        exact = [float(e.subs({x: a, y: b, vx: c, vy: d})) for e in symbols]
+        for what, got in (('numbers', plain), ('arrays', [v[0] for v in arrays]), ('symbols', exact)):
+            check.that(f'printed functions of {what}', np.allclose(got, want, rtol=1e-12, atol=1e-12), (got, want))
+
+
 def check_sympy(check):
     try:
         import sympy
@@ -266,6 +406,13 @@ def check_pickles(check, folder):
     check.that('a pickled function', same_bits(f(0.0, q, qd), g(0.0, q, qd)))
     for thing in (m.accelerate(), m.check(), m.sweep(vary={'m': [1.0]}), m.linearise(position={'x': 0.0, 'y': -1.0}, velocity={'x': 0.0, 'y': 0.0}), m.rest()):
         check.that(f'a pickled {type(thing).__name__}', repr(pickle.loads(pickle.dumps(thing))) == repr(thing))
+    driven = me.read(SPRING)
+    driven.inputs['U'] = 2.5
+    rows = driven.steps()
+    next(rows)
+    check.that('pickled inputs, while a motion goes on', dict(pickle.loads(pickle.dumps(driven.inputs))) == dict(driven.inputs))
+    check.raises('a motion row by row is not pickled', lambda: pickle.dumps(rows), TypeError)
+    check.that('pickled parameters', pickle.loads(pickle.dumps(m.parameters)) == m.parameters == json.loads(json.dumps(m.parameters)))
     # A model that takes numbers from another file.
     (folder / 'sub').mkdir(exist_ok=True)
     (folder / 'sub' / 'force.csv').write_text('x,f\n-2,-8\n2,8\n', encoding='utf-8')
@@ -331,8 +478,13 @@ def check_threads(check):
     other = threading.Thread(target=count)
     other.start()
     m.run(to=1500, tolerance=1e-12, every=1.0)
-    done.set(), other.join()
     check.that('another thread runs while a motion is computed', counts[0] > 2, counts)
+    if shutil.which('cc'):
+        with tempfile.TemporaryDirectory() as folder:
+            counts[0] = 0
+            m.export_fmu(pathlib.Path(folder) / 'pendulum.fmu')
+            check.that('and while a model is exported and compiled', counts[0] > 20, counts)
+    done.set(), other.join()
 
 
 def interrupted(call, after=0.5):
@@ -362,9 +514,29 @@ def check_interrupts(check):
             kept.append(step.t)
     found, _ = interrupted(rows)
     check.that('Ctrl-C between rows is an exception as everywhere', found is KeyboardInterrupt and len(kept) > 1, (found, len(kept)))
+    # One row, one search, that would take many seconds.
+    steps = m.steps(to=3e5, every=3e5)
+    first = next(steps)
+    found, _ = interrupted(lambda: next(steps))
+    check.that('Ctrl-C while a row is computed', first.t == 0 and found is KeyboardInterrupt, found)
+    found, _ = interrupted(lambda: m.rest(starts=200_000))
+    check.that('Ctrl-C while rest is looked for', found is KeyboardInterrupt, found)
+    steps = m.steps(to=2.0, every=1.0)
+    next(steps)
+    check.that('rows go on afterwards', [s.t for s in steps] == [1.0, 2.0])
+
+    # However short a run is, it is said that it has begun and that it has ended.
+    calls = []
+    run = m.run(to=0.5, every=0.1, progress=lambda *a: calls.append(a) or True)
+    check.that('progress: a first and a last call', len(calls) >= 2 and calls[0][0] == 0 and calls[0][1] < 0.5 and calls[-1] == (0.0, 0.5, 0.5) and run.status == 'done', calls)
+    calls.clear()
+    m.run(to=300, every=1.0, progress=lambda *a: calls.append(a) or True)
+    check.that('progress: the end of a longer one', calls[-1] == (0.0, 300.0, 300.0) and sorted(calls) == calls, calls)
+    check.that('progress: False ends a short run too', m.run(to=1, every=0.1, progress=lambda *_: False).status == 'interrupted')
 
     def complain(*_):
         raise RuntimeError('enough')
+    check.raises('an exception of progress, of a short run', lambda: m.run(to=1, progress=complain), RuntimeError)
     try:
         m.run(to=1e9, every=1e4, progress=complain)
         check.that('an exception of progress comes through', False)
@@ -396,9 +568,12 @@ def main():
         folder = pathlib.Path(name)
         check_inputs(check)
         check_modes(check)
+        check_what_does_nothing(check)
+        check_loading(check, folder)
         check_linear(check, folder)
         check_pictures(check)
         check_sympy(check)
+        check_printed_python(check, folder)
         check_sympy_of_more(check)
         check_pickles(check, folder)
         check_threads(check)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ._expressions import Condition, Expression, Operand
+from ._expressions import Condition, Expression, Operand, coordinate
 from ._system import System, read
 from ._values import names, text
 
@@ -46,6 +46,10 @@ class Model:
     >>> b.build().run(to=10)
     """
 
+    __slots__ = (
+        "title", "kinetic", "potential", "_coordinates", "_sections", "_constraints", "_controls", "_events", "_further", "_met",
+    )
+
     def __init__(self, title: str = "") -> None:
         #: The title of the model.
         self.title = text(title, "the title")
@@ -59,6 +63,13 @@ class Model:
         self._controls: dict[str, dict[str, str]] = {}
         self._events: dict[str, dict[str, str]] = {}
         self._further: list[str] = []
+        self._met: list[str] = []  # coordinates of expressions that were given
+
+    def _said(self, value: Operand | str) -> str:
+        """An expression as text; coordinates in it are kept in mind."""
+        if isinstance(value, Expression):
+            self._met += value._coordinates
+        return _text(value)
 
     def _put(self, section: str, name: str, value: str, like: re.Pattern[str] = _NAME) -> None:
         entries, key = self._sections.setdefault(section, {}), _key(name, like)
@@ -73,22 +84,22 @@ class Model:
             _key(name)
             if name not in self._coordinates:
                 self._coordinates.append(name)
-            made.append(Expression(name))
+            made.append(coordinate(name))
         return made
 
     def parameter(self, name: str, value: Operand | str) -> Expression:
         """A parameter with its value: a number, or an expression of other parameters."""
-        self._put("parameters", name, _text(value))
+        self._put("parameters", name, self._said(value))
         return Expression(name)
 
     def input(self, name: str, value: Operand | str) -> Expression:
         """A parameter that may be set from outside while a motion goes on: `System.inputs`."""
-        self._put("inputs", name, _text(value))
+        self._put("inputs", name, self._said(value))
         return Expression(name)
 
     def state(self, name: str, rate: Operand | str, start: Operand | str = 0) -> Expression:
         """A quantity of first order, with its rate: a current, a filter, an integral."""
-        self._put("states", name, f"{{ rate = {_text(rate)}, start = {_text(start)} }}")
+        self._put("states", name, f"{{ rate = {self._said(rate)}, start = {self._said(start)} }}")
         return Expression(name)
 
     def extend(self, text_: str) -> None:
@@ -97,20 +108,25 @@ class Model:
 
     def define(self, name: str, value: Operand | str) -> Expression:
         """A name for an expression; `.dot` of it is its time derivative."""
-        self._put("define", name, _text(value))
+        self._put("define", name, self._said(value))
         return Expression(name)
+
+    def _along(self, coordinate: Expression | str) -> str:
+        if isinstance(coordinate, Expression):
+            self._met += coordinate._coordinates
+        return _named(coordinate)
 
     def force(self, coordinate: Expression | str, value: Operand | str) -> None:
         """A further force along a coordinate."""
-        self._put("dynamics.force", _named(coordinate), _text(value), _COORDINATE)
+        self._put("dynamics.force", self._along(coordinate), self._said(value), _COORDINATE)
 
     def nonideal(self, coordinate: Expression | str, value: Operand | str) -> None:
         """What constraint forces do beyond d'Alembert's principle, by coordinate."""
-        self._put("nonideal", _named(coordinate), _text(value), _COORDINATE)
+        self._put("nonideal", self._along(coordinate), self._said(value), _COORDINATE)
 
     def output(self, name: str, value: Operand | str) -> None:
         """A further column of results."""
-        self._put("outputs", name, _text(value))
+        self._put("outputs", name, self._said(value))
 
     def constrain(self, name: str, condition: Condition | str, **keys: Operand | str | list[Operand | str]) -> None:
         """A constraint: `x**2 + y**2 == L**2`, one-sided with `>=` and `<=`. Keys as in files: weight, restitution, friction, slip."""
@@ -125,14 +141,17 @@ class Model:
             raise TypeError(f"a constraint is a condition such as x == 1, not {condition!r}")
         if _key(name) in rows:
             raise ValueError(f"there is a constraint `{name}` already")
+        if isinstance(condition, Condition):
+            self._met += condition._coordinates
         entries = {"equation": _text(condition if isinstance(condition, str) else condition.equation())}
         for key, value in keys.items():
-            entries[_key(key)] = "[" + ", ".join(_text(v) for v in value) + "]" if isinstance(value, (list, tuple)) else _text(value)
+            several = isinstance(value, (list, tuple))
+            entries[_key(key)] = "[" + ", ".join(self._said(v) for v in value) + "]" if several else self._said(value)
         rows[_key(name)] = entries
 
     def mode(self, name: str, value: Operand | str) -> Expression:
         """A parameter that events may change."""
-        self._put("modes", name, _text(value))
+        self._put("modes", name, self._said(value))
         return Expression(name)
 
     def event(self, name: str, when: Operand | str, *, direction: str = "both", do: str | Sequence[str] = "record") -> None:
@@ -141,7 +160,7 @@ class Model:
         if _key(name) in self._events:
             raise ValueError(f"there is an event `{name}` already")
         words = {"direction": text(direction, "direction"), "do": actions}
-        self._events[_key(name)] = {"when": _text(when), **{k: json.dumps(v, ensure_ascii=False) for k, v in words.items()}}
+        self._events[_key(name)] = {"when": self._said(when), **{k: json.dumps(v, ensure_ascii=False) for k, v in words.items()}}
 
     def start(
         self,
@@ -154,9 +173,9 @@ class Model:
             if values is not None and not isinstance(values, Mapping):
                 raise TypeError(f"{section[6:]} is a mapping from names to values, not {type(values).__name__}")
             for name, value in (values or {}).items():
-                self._put(section, _named(name), _text(value), _COORDINATE)
+                self._put(section, _named(name), self._said(value), _COORDINATE)
         if time is not None:
-            self._put("start", "time", _text(time))
+            self._put("start", "time", self._said(time))
 
     def _found_coordinates(self) -> list[str]:
         for energy in (self.kinetic, self.potential):
@@ -172,6 +191,11 @@ class Model:
             for name in re.findall(r"(?<![\w.\]])([^\W\d]\w*)'", said):  # what has a velocity; not hinge.angle'
                 if name not in found and name not in known:
                     found.append(name)
+        energies = [e for e in (self.kinetic, self.potential) if isinstance(e, Expression)]
+        # What is a coordinate though nothing says its velocity.
+        for name in (*(n for e in energies for n in e._coordinates), *self._met):
+            if name not in found and name not in known:
+                found.append(name)
         return found
 
     def to_toml(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterable
 from typing import Union
 
 Operand = Union["Expression", float, int]
@@ -27,11 +28,13 @@ class Expression:
     """An expression of a model. `+ - * / **`, comparisons inside `where`, and the functions of this module make others of it;
     `x.dot` and `x.ddot` are time derivatives; `==` and `>=`, `<=` make conditions for `Model.constrain`."""
 
-    __slots__ = ("_binds", "_text")
+    __slots__ = ("_binds", "_coordinates", "_text")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, text: str, binds: int = _ATOM) -> None:
+    def __init__(self, text: str, binds: int = _ATOM, parts: Iterable[Expression | Condition] = ()) -> None:
         self._text, self._binds = text, binds
+        # Names that are known to be coordinates, in the order in which they were met.
+        self._coordinates: tuple[str, ...] = tuple(dict.fromkeys(name for part in parts for name in part._coordinates))
 
     @staticmethod
     def of(value: Operand) -> Expression:
@@ -49,7 +52,7 @@ class Expression:
         """The time derivative: of a coordinate, a velocity or a definition."""
         if self._binds != _ATOM or not self._text.replace("'", "").replace("_", "a").replace(".", "a").split("[")[0].isalnum():
             raise ValueError(f"{self} has no name: give it one with Model.define, then .dot is its derivative")
-        return Expression(self._text + "'")
+        return Expression(self._text + "'", _ATOM, (self,))
 
     @property
     def ddot(self) -> Expression:
@@ -57,37 +60,42 @@ class Expression:
         return self.dot.dot
 
     def __add__(self, other: Operand) -> Expression:
-        return Expression(f"{self._within(_SUM)} + {Expression.of(other)._within(_PRODUCT)}", _SUM)
+        right = Expression.of(other)
+        return Expression(f"{self._within(_SUM)} + {right._within(_PRODUCT)}", _SUM, (self, right))
 
     def __radd__(self, other: Operand) -> Expression:
         return Expression.of(other) + self
 
     def __sub__(self, other: Operand) -> Expression:
-        return Expression(f"{self._within(_SUM)} - {Expression.of(other)._within(_PRODUCT)}", _SUM)
+        right = Expression.of(other)
+        return Expression(f"{self._within(_SUM)} - {right._within(_PRODUCT)}", _SUM, (self, right))
 
     def __rsub__(self, other: Operand) -> Expression:
         return Expression.of(other) - self
 
     def __mul__(self, other: Operand) -> Expression:
-        return Expression(f"{self._within(_PRODUCT)}*{Expression.of(other)._within(_SIGN)}", _PRODUCT)
+        right = Expression.of(other)
+        return Expression(f"{self._within(_PRODUCT)}*{right._within(_SIGN)}", _PRODUCT, (self, right))
 
     def __rmul__(self, other: Operand) -> Expression:
         return Expression.of(other) * self
 
     def __truediv__(self, other: Operand) -> Expression:
-        return Expression(f"{self._within(_PRODUCT)}/{Expression.of(other)._within(_SIGN)}", _PRODUCT)
+        right = Expression.of(other)
+        return Expression(f"{self._within(_PRODUCT)}/{right._within(_SIGN)}", _PRODUCT, (self, right))
 
     def __rtruediv__(self, other: Operand) -> Expression:
         return Expression.of(other) / self
 
     def __pow__(self, other: Operand) -> Expression:
-        return Expression(f"{self._within(_ATOM)}^{Expression.of(other)._within(_ATOM)}", _POWER)
+        right = Expression.of(other)
+        return Expression(f"{self._within(_ATOM)}^{right._within(_ATOM)}", _POWER, (self, right))
 
     def __rpow__(self, other: Operand) -> Expression:
         return Expression.of(other) ** self
 
     def __neg__(self) -> Expression:
-        return Expression(f"-{self._within(_POWER)}", _SIGN)
+        return Expression(f"-{self._within(_POWER)}", _SIGN, (self,))
 
     def __pos__(self) -> Expression:
         return self
@@ -123,31 +131,33 @@ class Expression:
 class Condition:
     """Two expressions compared: a constraint, or what `where` chooses by."""
 
-    __slots__ = ("left", "right", "sign", "_text")
+    __slots__ = ("left", "right", "sign", "_coordinates", "_text")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, left: Expression, sign: str, right: Expression) -> None:
         self.left, self.sign, self.right = left, sign, right
         self._text = f"{left} {'==' if sign == '=' else sign} {right}"
+        self._coordinates: tuple[str, ...] = (*left._coordinates, *right._coordinates)
 
     @staticmethod
-    def _joined(text: str) -> Condition:
+    def _joined(text: str, *parts: Condition) -> Condition:
         made = Condition(Expression("0"), "", Expression("0"))
         made._text = text
+        made._coordinates = tuple(name for part in parts for name in part._coordinates)
         return made
 
     def __and__(self, other: Condition) -> Condition:
         if not isinstance(other, Condition):
             return NotImplemented
-        return Condition._joined(f"({self._text}) and ({other._text})")
+        return Condition._joined(f"({self._text}) and ({other._text})", self, other)
 
     def __or__(self, other: Condition) -> Condition:
         if not isinstance(other, Condition):
             return NotImplemented
-        return Condition._joined(f"({self._text}) or ({other._text})")
+        return Condition._joined(f"({self._text}) or ({other._text})", self, other)
 
     def __invert__(self) -> Condition:
-        return Condition._joined(f"not ({self._text})")
+        return Condition._joined(f"not ({self._text})", self)
 
     def __bool__(self) -> bool:
         raise TypeError("a condition is decided while the model moves: use `where`, and &, | and ~ to join conditions")
@@ -163,14 +173,16 @@ class Condition:
 
 
 def _call(name: str, *args: Operand) -> Expression:
-    return Expression(f"{name}({', '.join(str(Expression.of(a)) for a in args)})")
+    given = [Expression.of(a) for a in args]
+    return Expression(f"{name}({', '.join(map(str, given))})", _ATOM, given)
 
 
 def where(condition: Condition, then: Operand, otherwise: Operand) -> Expression:
     """then where the condition holds, else otherwise."""
     if not isinstance(condition, Condition):
         raise TypeError("where chooses by a condition, such as x > 0")
-    return Expression(f"if({condition!r}, {Expression.of(then)}, {Expression.of(otherwise)})")
+    one, other = Expression.of(then), Expression.of(otherwise)
+    return Expression(f"if({condition!r}, {one}, {other})", _ATOM, (condition, one, other))
 
 
 def coordinates(names: str) -> list[Expression]:
@@ -181,7 +193,14 @@ def coordinates(names: str) -> list[Expression]:
     for word in words:
         if not word.isidentifier():
             raise ValueError(f"`{word}` cannot be the name of a coordinate")
-    return [Expression(word) for word in words]
+    return [coordinate(word) for word in words]
+
+
+def coordinate(name: str) -> Expression:
+    """One coordinate; models that meet it in an expression know that it is one."""
+    made = Expression(name)
+    made._coordinates = (name,)
+    return made
 
 
 #: The time.

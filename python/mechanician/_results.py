@@ -286,7 +286,8 @@ def show_page(page: str) -> Any:
         if shell is not None and "IPKernelApp" in shell.config:
             from html import escape
 
-            frame = f'<iframe srcdoc="{escape(page)}" style="width:100%;height:640px;border:0"></iframe>'
+            # IPython would warn of a frame that stands alone: it knows those of addresses only.
+            frame = f'<div><iframe srcdoc="{escape(page)}" style="width:100%;height:640px;border:0"></iframe></div>'
             return optional("IPython.display", "show").HTML(frame)
     import pathlib
     import tempfile

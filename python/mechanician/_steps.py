@@ -62,6 +62,9 @@ class Steps(Iterator[Step]):
         with self._lock:
             return self._step()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a motion row by row cannot be pickled while it goes on; its rows, models and runs can")
+
     def _step(self) -> Step:
         now = dict(self._inputs)
         for name, value in now.items():
@@ -86,6 +89,9 @@ class Inputs(MutableMapping[str, float]):
         self._values = dict(values)
         self._set: dict[str, float] = {}
         self._under_way: weakref.WeakSet[Steps] = weakref.WeakSet()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_inputs_of, (self._system,))
 
     def _of(self, system: System) -> Inputs:
         """The same values, of another system."""
@@ -145,3 +151,7 @@ class Inputs(MutableMapping[str, float]):
 
     def _given(self) -> dict[str, Any]:
         return dict(self._set)
+
+
+def _inputs_of(system: System) -> Inputs:
+    return system.inputs

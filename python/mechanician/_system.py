@@ -18,7 +18,7 @@ from ._lazy import np
 from ._linear import Linear, Rest
 from ._results import Diagnosis, Instant, Run, Sweep
 from ._steps import Inputs, Steps
-from ._values import Values, file_name, flag, maybe, names, number, numbers, start, text, whole
+from ._values import Fixed, Values, file_name, flag, maybe, names, number, numbers, start, text, whole
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,18 +29,34 @@ if TYPE_CHECKING:
 class System:
     """A model made ready for numbers. Made by `load`, `read` or `Model.build`."""
 
+    __slots__ = ("_base", "_constraints", "_coordinates", "_current", "_file", "_inputs", "_outputs", "__weakref__")
+
     def __init__(self, native: _native.NativeModel) -> None:
         self._current: _native.NativeModel | None = native
         self._base = native
         self._file = os.path.abspath(native.file)  # where its tables and parts are, also from another folder
-        #: Inputs of the model by name, which may be set: `m.inputs["U"] = 3.0`.
-        self.inputs: Inputs = Inputs(self, native.inputs)
-        #: Names of the coordinates.
-        self.coordinates: list[str] = native.coordinates
-        #: Names of the constraints, control requirements behind them.
-        self.constraints: list[str] = native.constraints
-        #: Names of the [outputs].
-        self.outputs: list[str] = native.outputs
+        self._inputs = Inputs(self, native.inputs)
+        self._coordinates, self._constraints, self._outputs = native.coordinates, native.constraints, native.outputs
+
+    @property
+    def inputs(self) -> Inputs:
+        """Inputs of the model by name, which may be set: `m.inputs["U"] = 3.0`."""
+        return self._inputs
+
+    @property
+    def coordinates(self) -> list[str]:
+        """Names of the coordinates."""
+        return list(self._coordinates)
+
+    @property
+    def constraints(self) -> list[str]:
+        """Names of the constraints, control requirements behind them."""
+        return list(self._constraints)
+
+    @property
+    def outputs(self) -> list[str]:
+        """Names of the [outputs]."""
+        return list(self._outputs)
 
     @property
     def _now(self) -> _native.NativeModel:
@@ -56,9 +72,9 @@ class System:
     def _then(self) -> System:
         """The model with the inputs of now, whatever is set later: for what is computed when it is asked for."""
         then = object.__new__(type(self))
-        then.__dict__.update(self.__dict__)
-        then._current = self._now
-        then.inputs = self.inputs._of(then)
+        then._current, then._base, then._file = self._now, self._base, self._file
+        then._coordinates, then._constraints, then._outputs = self._coordinates, self._constraints, self._outputs
+        then._inputs = self._inputs._of(then)
         return then
 
     def _changed(self) -> None:
@@ -79,11 +95,11 @@ class System:
 
     @property
     def parameters(self) -> dict[str, float]:
-        """Values of the parameters."""
-        return self._now.parameters
+        """Values of the parameters, to be read: others are given where a model is made, `me.load(file, L=2.0)`."""
+        return Fixed(self._now.parameters)
 
     def _by_name(self, t: float, q: Array, qd: Array) -> dict[str, Any]:
-        position, velocity = (dict(zip(self.coordinates, x.tolist(), strict=True)) for x in (q, qd))
+        position, velocity = (dict(zip(self._coordinates, x.tolist(), strict=True)) for x in (q, qd))
         return {"time": t, "position": position, "velocity": velocity}
 
     def start(self, position: Values | None = None, velocity: Values | None = None, time: float | None = None) -> dict[str, Any]:
@@ -222,7 +238,19 @@ class System:
         wishes.threads, wishes.as_given = whole(threads, "threads", 0, 1024), flag(as_given, "as_given")
         if progress is not None and not callable(progress):
             raise TypeError("progress is a function of (done, of)")
-        return Sweep(*_native.sweep(self._now, start(position, velocity, time), wishes, progress))
+        return Sweep(*_native.sweep(self._with_open(wishes.vary), start(position, velocity, time), wishes, progress))
+
+    def _with_open(self, vary: list[tuple[str, list[float]]]) -> _native.NativeModel:
+        """The model of now, with inputs that are expressions as numbers where they vary."""
+        known = {*self.parameters, *self._coordinates, *(f"{x}'" for x in self._coordinates)}
+        numbers = {name: values[0] for name, values in vary if name not in known and values}
+        if not numbers or "inputs" not in self.source:
+            return self._now
+        try:
+            opened = self._with({**self._inputs._given(), **numbers})
+        except ValueError:  # a name that is none, of which a sweep says more
+            return self._now
+        return opened if all(name in opened.inputs for name in numbers) else self._now
 
     def linearise(
         self,

@@ -12,6 +12,18 @@ from . import _native
 Values = Mapping[str, float]
 
 
+class Fixed(dict[str, float]):
+    """Numbers by name, to be read. A copy that could be changed would look as if it did something."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("parameters are given where a model is made, me.load(file, L=2.0); dict(m.parameters) is a copy")
+
+    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = __ior__ = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Fixed, (dict(self),))
+
+
 def number(value: Any, what: str) -> float:
     """A finite number."""
     if isinstance(value, (str, bytes, bytearray, bool)) or value is None or isinstance(value, complex):

@@ -76,17 +76,50 @@ auto released(Call&& call) {
 
 /// Python's own signals are looked at between steps: Ctrl-C interrupts, and what was computed stays.
 template <class Call>
-bool ask_python(const nb::object& progress, Call&& call) {
+bool ask_python(const nb::object& progress, bool& interrupted, Call&& call) {
   stay_where_python_ends();
   nb::gil_scoped_acquire gil;
   if (PyErr_CheckSignals() != 0) {
     // Ctrl-C keeps what there is; what else a handler raises, as one that limits the time does, is for the caller.
     if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) nb::raise_python_error();
     PyErr_Clear();
+    interrupted = true;
     return false;
   }
   if (progress.is_none()) return true;
   return nb::cast<bool>(nb::bool_(call()));
+}
+
+/// Where there is nothing to keep, whatever a handler of a signal raises is for the caller, Ctrl-C included.
+void look_at_signals() {
+  stay_where_python_ends();
+  nb::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+}
+
+/// Options of the command line in a message, as arguments: `--method rk4` is method='rk4', `--states` is states.
+std::string in_python(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const bool option = text.substr(at, 2) == "--" && at + 2 < text.size() && text[at + 2] >= 'a' &&
+                        text[at + 2] <= 'z' && (at == 0 || text[at - 1] == ' ' || text[at - 1] == '(');
+    if (!option) {
+      out += text[at++];
+      continue;
+    }
+    if (out.ends_with("' ")) out.replace(out.size() - 1, 1, ", ");
+    for (at += 2; at < text.size() && ((text[at] >= 'a' && text[at] <= 'z') || text[at] == '-'); ++at)
+      out += text[at] == '-' ? '_' : text[at];
+    const std::string_view rest = text.substr(at);
+    for (const std::string_view value : {" rk4", " gpu", " H", " N"}) {
+      if (!rest.starts_with(value)) continue;
+      const std::string_view word = value.substr(1);
+      out += word.size() > 1 ? "='" + std::string(word) + "'" : "=" + std::string(word);
+      at += value.size();
+      break;
+    }
+  }
+  return out;
 }
 
 /// ModelError of Python, which carries the problems.
@@ -102,6 +135,8 @@ void translate(const std::exception_ptr& p, void* /*unused*/) {
     PyErr_SetObject(type.ptr(), type(std::string(e.what()), problems).ptr());
   } catch (const FileError& e) {
     PyErr_SetString(PyExc_OSError, e.what());
+  } catch (const std::invalid_argument& e) {
+    PyErr_SetString(PyExc_ValueError, in_python(e.what()).c_str());
   }
 }
 
@@ -210,12 +245,13 @@ void add_model(nb::module_& m) {
            })
       .def("export_c",
            [](const NativeModel& self, const Start& start, const std::string& folder, const std::string& name) {
-             return write_c(self.system, state_of(self, start), folder, name).file;
+             return released([&] { return write_c(self.system, state_of(self, start), folder, name).file; });
            })
       .def("export_fmu",
            [](const NativeModel& self, const Start& start, const std::string& file, bool three,
               const std::string& name) {
-             const ExportedFile made = write_fmu(self.system, state_of(self, start), file, three ? "3.0" : "2.0", name);
+             const ExportedFile made = released(
+                 [&] { return write_fmu(self.system, state_of(self, start), file, three ? "3.0" : "2.0", name); });
              return nb::make_tuple(made.file, made.note);
            })
       .def("linearise",
@@ -231,7 +267,7 @@ void add_model(nb::module_& m) {
            })
       .def("rest", [](const NativeModel& self, const Start& start, int starts, unsigned long seed,
                       const std::string& vary, double from, double to) {
-        const RestRequest request{starts, seed, start.position, start.time, vary, from, to};
+        const RestRequest request{starts, seed, start.position, start.time, vary, from, to, look_at_signals};
         const RestAnswer rest = released([&] { return find_rest(self.system, request); });
         nb::list states;
         for (const RestPoint& r : rest.states)
@@ -272,16 +308,24 @@ void add_motions(nb::module_& m) {
       "run",
       [](const NativeModel& model, const Start& start, const MotionRequest& wishes, const nb::object& progress) {
         MotionRequest request = begin_at(wishes, start);
+        bool interrupted = false;
         request.progress = [&](double begin, double now, double end) {
-          return ask_python(progress, [&] { return progress(begin, now, end); });
+          return ask_python(progress, interrupted, [&] { return progress(begin, now, end); });
         };
-        return released([&] { return model.system.integrate(request); });
+        MotionAnswer run = released([&] { return model.system.integrate(request); });
+        // Ctrl-C that came when all was done is for whoever called.
+        if (interrupted && run.status() != "interrupted") {
+          PyErr_SetNone(PyExc_KeyboardInterrupt);
+          nb::raise_python_error();
+        }
+        return run;
       },
       "model"_a, "start"_a, "wishes"_a, "progress"_a.none());
   nb::class_<MotionStepper>(m, "NativeSteps")
       .def("__init__",
            [](MotionStepper* self, const NativeModel& model, const Start& start, const MotionRequest& wishes) {
-             const MotionRequest request = begin_at(wishes, start);
+             MotionRequest request = begin_at(wishes, start);
+             request.progress = [](double, double, double) { return look_at_signals(), true; };
              const Unlocked unlocked;
              new (self) MotionStepper(model.system, request);
            })
@@ -311,8 +355,9 @@ void add_sweeps(nb::module_& m) {
       "sweep",
       [](const NativeModel& model, const Start& start, const SweepRequest& wishes, const nb::object& progress) {
         SweepRequest request = begin_at(wishes, start);
+        bool interrupted = false;
         request.progress = [&](std::int64_t done, std::int64_t of) {
-          return ask_python(progress, [&] { return progress(done, of); });
+          return ask_python(progress, interrupted, [&] { return progress(done, of); });
         };
         SweepAnswer sweep = released([&] { return model.system.sweep(request); });
         const std::size_t width = sweep.columns.size(), motions = sweep.num_motions();
@@ -401,6 +446,7 @@ NB_MODULE(_native, m) {
     const nb::gil_scoped_release others_first;
     ::usleep(20'000);
   }));
+  nb::set_leak_warnings(false);  // threads that Python leaves where they are keep what they have
   nb::register_exception_translator(translate);
   m.attr("version") = std::string(version());
   add_model(m);

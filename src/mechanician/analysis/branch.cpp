@@ -128,6 +128,7 @@ class Follower {
 
   /// The point of the branch on the plane through a guess; nothing where Newton's iteration does not converge.
   std::optional<Point> correct(Eigen::VectorXd q, double p, const Direction& plane, bool hold_p = false) {
+    if (options_.rest.between) options_.rest.between();
     const Eigen::VectorXd q0 = q;
     const double p0 = p;
     Direction border = plane;

@@ -383,6 +383,7 @@ std::vector<RestState> RestSearch::find_all(const RestOptions& options, std::str
     return on.converged ? settle(on.state.q) : std::nullopt;
   };
   for (int k = 0; k < options.starts; ++k) {
+    if (options.between) options.between();
     const std::optional<Eigen::VectorXd> walked = k % 3 == 1 ? walk(options, k) : std::nullopt;
     const Eigen::VectorXd q = k == 0 ? start_.q : walked ? *walked : random_start(options, k);
     std::optional<RestState> one = from ? from(q) : onto_constraints(q);

@@ -34,6 +34,8 @@ struct RestState {
 struct RestOptions {
   int starts = 50;  ///< how many, the model's own among them
   std::uint64_t seed = 0;
+  /// Called between starts, and between points of branches: what it throws ends the search.
+  std::function<void()> between = {};
 };
 
 class RestSearch {

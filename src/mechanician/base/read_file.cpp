@@ -10,7 +10,11 @@
 
 namespace mechanician {
 
-FileText read_file(const std::string& path, std::size_t most) {
+namespace {
+
+thread_local FilesKept* kept = nullptr;
+
+FileText read_now(const std::string& path, std::size_t most) {
   // Without waiting: a pipe that nobody writes to would keep us here for ever.
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return {{}, errno == ENXIO ? "it is a socket or a device" : std::strerror(errno)};
@@ -38,5 +42,21 @@ FileText read_file(const std::string& path, std::size_t most) {
   if (!result.problem.empty()) text.clear();
   return result;
 }
+
+}  // namespace
+
+FileText read_file(const std::string& path, std::size_t most) {
+  FileText result = read_now(path, most);
+  if (kept) kept->add({path, most, result});
+  return result;
+}
+
+bool FileRead::is_unchanged() const {
+  const FileText now = read_now(path, most);
+  return now.text == got.text && now.problem == got.problem;
+}
+
+FilesKept::FilesKept() : outer_(kept) { kept = this; }
+FilesKept::~FilesKept() { kept = outer_; }
 
 }  // namespace mechanician

@@ -41,5 +41,28 @@ TEST_F(ReadFile, NothingElse) {
   EXPECT_EQ(read_file("/dev/zero").problem, "it is a device, and this must be a file");
 }
 
+TEST_F(ReadFile, WhatWasReadIsKeptAndCompared) {
+  std::ofstream(path("a")) << "one";
+  std::vector<FileRead> read;
+  {
+    FilesKept outer;
+    {
+      FilesKept kept;
+      read_file(path("a")), read_file(path("none")), read_file(path("a"), 1);
+      read = kept.take();
+    }
+    read_file(path("a"));
+    EXPECT_EQ(outer.take().size(), 1u);
+  }
+  read_file(path("a"));
+  ASSERT_EQ(read.size(), 3u);
+  for (const FileRead& file : read) EXPECT_TRUE(file.is_unchanged());
+  std::ofstream(path("a")) << "onf";  // beyond what the third one saw
+  EXPECT_FALSE(read[0].is_unchanged());
+  EXPECT_TRUE(read[2].is_unchanged());
+  std::ofstream(path("none")) << "";
+  EXPECT_FALSE(read[1].is_unchanged());
+}
+
 }  // namespace
 }  // namespace mechanician

@@ -60,6 +60,7 @@ constexpr std::array letters = {
 }  // namespace
 
 bool is_name_start(char32_t c) {
+  if (c < 0x80) return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   const auto after =
       std::upper_bound(letters.begin(), letters.end(), c, [](char32_t x, const Range& r) { return x < r.first; });
   return after != letters.begin() && c <= std::prev(after)->last;

@@ -6,6 +6,7 @@
 #include "mechanician/cli/loading.hpp"
 #include "mechanician/cli/saying.hpp"
 #include "mechanician/exports/python_model.hpp"
+#include "mechanician/instant/family_numbers.hpp"
 #include "mechanician/instant/generic_rows.hpp"
 #include "mechanician/library/latex_document.hpp"
 #include "mechanician/output/equations_output.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 /// Of many members what is read is what one of them gives. Nothing where the model is to be written out.
 bool show_by_term(const CommandOptions& options, const FamilyModel& model) {
-  if (!model.unknowns.empty() || !load(options).system.kernels()) return false;
+  if (!model.unknowns.empty() || !stays_in_families(load(options).system)) return false;
   if (options.latex)
     throw UsageError(fmt::format(
         "equations --latex: of {} coordinates there are the equations by term, without --latex or with --json; "

@@ -103,6 +103,17 @@ class Maker {
     const std::vector<Number>& efforts = eqs_.control.actuators.empty() ? control_.u : control_.tau;
     made.num_efforts = options_.efforts ? static_cast<int>(efforts.size()) : 0;
     made.at_efforts = append(options_.efforts ? efforts : std::vector<Number>{});
+    made.at_control = static_cast<int>(outputs.size());
+    made.num_columns = static_cast<int>(open_.columns.size());
+    // Nothing of it has to be finite here: what comes of it tells.
+    const auto leave = [&](const std::vector<Number>& more) {
+      outputs.insert(outputs.end(), more.begin(), more.end());
+    };
+    for (std::size_t k = 0; k < open_.columns.size(); ++k) {
+      leave(open_.columns[k].qdd);
+      if (options_.powers) leave(calc_column_powers(k));
+    }
+    leave(open_.numbers);
     made.at_vouch = static_cast<int>(outputs.size());
     outputs.push_back(draft_.calc_vouch(qdd_, finite));
 
@@ -249,6 +260,10 @@ class Maker {
 
   /// Beside constraints and C; where it is believed, it is among the given forces from the beginning.
   void add_control() {
+    if (!eqs_.control.is_direct()) {
+      open_ = draft_open_control(draft_, eqs_, qdd_);
+      return;
+    }
     control_ = draft_control(draft_, eqs_, qdd_, options_.most_steps);
     for (std::size_t i = 0; i < control_.qdd.size(); ++i) qdd_[i] = with_.add(qdd_[i], control_.qdd[i]);
     for (std::size_t j = 0; j < std::min(lambda_ideal_.size(), control_.lambda.size()); ++j)
@@ -264,12 +279,28 @@ class Maker {
     if (!control_.u.empty()) powers[3] = draft_.dot(qd, control_.u);
     std::vector<Number> along(control_.tau.size(), zero);
     const std::vector<Number> E = draft_.evaluate(entries_of(eqs_.control.E));
-    for (std::size_t k = 0; k < E.size(); ++k) {
+    for (std::size_t k = 0; k < E.size() && !along.empty(); ++k) {
       Number& speed = along[at(eqs_.control.E.entries[k].col)];
       speed = with_.add(speed, with_.mul(E[k], qd[at(eqs_.control.E.entries[k].row)]));
     }
     for (std::size_t k = 0; k < along.size(); ++k)
       powers[at(4 + num_constraints_) + k] = with_.mul(control_.tau[k], along[k]);
+    add_reaction_powers(qd, full_ideal_, qdd_, Q_, powers);
+    return powers;
+  }
+
+  std::vector<Number> calc_column_powers(std::size_t k) {
+    const OpenControl::Column& column = open_.columns[k];
+    std::vector<Number> qd = draft_.evaluate(eqs_.qd), powers(at(num_powers()), zero);
+    powers[3] = draft_.dot(qd, column.u);
+    if (!eqs_.control.actuators.empty()) powers[at(4 + num_constraints_) + k] = powers[3];
+    add_reaction_powers(qd, by_rows(column.lambda), column.qdd, std::vector<Number>(qd.size(), zero), powers);
+    return powers;
+  }
+
+  /// `full`: multipliers by row; x: the acceleration with them and with the force f.
+  void add_reaction_powers(const std::vector<Number>& qd, const std::vector<Number>& full, const std::vector<Number>& x,
+                           const std::vector<Number>& f, std::vector<Number>& powers) {
     Number held = zero;  // by all constraint rows
     for (const auto* rows : {&draft_.kept, &draft_.dropped})
       for (const auto& row : *rows) {
@@ -277,19 +308,18 @@ class Maker {
         if (powerless && !eqs_.has_C) continue;
         Number rate = zero;
         for (const auto& [i, a] : row.a) rate = with_.add(rate, with_.mul(a, qd[at(i)]));
-        const Number l = with_.mul(constant_number(row.scale), full_ideal_[at(row.row)]);
+        const Number l = with_.mul(constant_number(row.scale), full[at(row.row)]);
         const Number power = with_.mul(l, rate);
         held = with_.add(held, power);
         if (powerless) continue;
         powers[1] = with_.add(powers[1], power);
         powers[at(4 + row.row)] = power;
       }
-    if (!eqs_.has_C) return powers;
-    // q̇ᵀ(M q̈ − Q) less what the others do.
-    std::vector<Number> force = draft_.times_mass(qdd_);
-    for (std::size_t i = 0; i < qd.size(); ++i) force[i] = with_.sub(force[i], Q_[i]);
+    if (!eqs_.has_C) return;
+    // q̇ᵀ(M x − f) less what the others do.
+    std::vector<Number> force = draft_.times_mass(x);
+    for (std::size_t i = 0; i < qd.size(); ++i) force[i] = with_.sub(force[i], f[i]);
     powers[2] = with_.sub(with_.sub(draft_.dot(qd, force), powers[3]), held);
-    return powers;
   }
 
   const Equations& eqs_;
@@ -302,6 +332,7 @@ class Maker {
   std::vector<Number> lambda_ideal_;               ///< of kept rows, as scaled
   std::vector<Number> full_ideal_;                 ///< by row, as written
   DraftControl control_;
+  OpenControl open_;
 };
 
 }  // namespace
@@ -309,8 +340,13 @@ class Maker {
 AccelerationProgramResult make_acceleration_program(const Equations& eqs, const AccelerationOptions& options) {
   if (!eqs.measured.empty()) return {std::nullopt, "measured constraints are weighed by the general solver"};
   if (!eqs.unknowns.empty()) return {std::nullopt, "a function has no value"};
-  if (eqs.num_control() > 0 && !eqs.control.is_direct())
-    return {std::nullopt, "control with limits, weights, priorities or samples"};
+  if (eqs.num_control() > 0 && !eqs.control.is_direct()) {
+    if (!options.open_control) return {std::nullopt, "control with limits, weights, priorities or samples"};
+    if (!eqs.control.nominal.empty())
+      return {std::nullopt, "a controller that searches by a model that it believes in"};
+    if (eqs.control.has_free) return {std::nullopt, "a free force beside requirements that need not act"};
+    if (eqs.control.every && eqs.control.actuators.empty()) return {std::nullopt, "samples of control by coordinate"};
+  }
   return Maker(eqs, options).make();
 }
 

@@ -6,7 +6,7 @@
 ///     M q̈ = Q + C + Aᵀλ,   A q̈ = b;      singular M: M + AᵀWA and Q + AᵀWb in the places of M and Q (U23 lemma 3)
 ///
 ///     inputs   [t | q | q̇ | parameters, unless built in | sides of switches]
-///     outputs  [q̈ (n) | powers | multipliers | q̇, where it is held (n) | efforts of control | vouch]
+///     outputs  [q̈ (n) | powers | multipliers | q̇, where it is held (n) | efforts of control | open control | vouch]
 ///
 /// There is no branch in it. Whether the answer can be trusted is its last output: vouch > 0. It is not where
 ///   - the multipliers are so large beside the accelerations, with and without constraints, that rounding in A q̈ = b
@@ -65,6 +65,8 @@ struct AccelerationOptions : ProgramOptions {
   bool powers = false;
   /// τ of the actuators, or without them the control force by coordinate.
   bool efforts = false;
+  /// Control that has to be searched for is left open (control_draft.hpp): q̈ and powers are those without efforts.
+  bool open_control = false;
   /// λ of C = 0, of constraints; least norm where dropped rows leave a choice.
   bool multipliers = false;
   /// Velocities are brought onto the constraints first, least in the mass norm, and q̈ is that of the result: one
@@ -80,6 +82,8 @@ struct AccelerationProgram {
   int n = 0;
   int at_powers = 0, num_powers = 0, at_multipliers = 0, num_multipliers = 0, at_velocities = 0, at_efforts = 0,
       num_efforts = 0, at_vouch = 0;
+  /// Where it is left open: [q̈ and powers of a unit of each effort, of one after the other | numbers of OpenControl].
+  int at_control = 0, num_columns = 0;
   int num_equation_steps = 0, num_elimination_steps = 0;  ///< M Q A b C, and the rest
 };
 

@@ -67,55 +67,106 @@ class Requirements {
   std::vector<Number> inverse_;
 };
 
+/// Requirements, what they and actuators push along, and how large entries of G can be.
+struct Pieces {
+  Pieces(KktDraft& draft, const Equations& eqs)
+      : n(eqs.n()), with(draft.numbers), rows(at(eqs.num_control()), std::vector<Number>(at(n), zero)) {
+    const int first = eqs.num_constraints();
+    std::vector<Expr> entries;
+    for (const auto& e : eqs.A.entries)
+      if (e.row >= first) entries.push_back(e.value);
+    const std::vector<Number> values = draft.evaluate(entries);
+    std::size_t next = 0;
+    for (const auto& e : eqs.A.entries)
+      if (e.row >= first) rows[at(e.row - first)][at(e.col)] = values[next++];
+    actuators = !eqs.control.actuators.empty();
+    F = actuators ? draft_actuators(draft, eqs) : rows;
+    const auto squared = [&](const std::vector<Number>& f) {
+      Number sum = zero;
+      for (std::size_t i = 0; i < f.size(); ++i)
+        if (!f[i].is_zero()) sum = with.add(sum, with.mul(with.mul(f[i], f[i]), with.reciprocal(draft.M_diagonal[i])));
+      return sum;
+    };
+    for (const auto& row : rows) sizes.push_back(squared(row));
+    if (!actuators) return;
+    const auto count = static_cast<int>(F.size());
+    std::vector<Expr> costs;
+    for (int i = 0; i < count; ++i)
+      for (int k = 0; k <= i; ++k) costs.push_back(eqs.control.cost(i, k));
+    R = draft.evaluate(costs);
+    Number felt = zero;
+    for (int i = 0; i < count; ++i)
+      felt = with.add(felt, with.mul(squared(F[at(i)]), with.reciprocal(R[at(i * (i + 3) / 2)])));
+    for (Number& size : sizes) size = with.mul(size, felt);
+  }
+
+  /// The free force and what it does; b₂ − A₂ q̈ with it.
+  DraftControl add_free(KktDraft& draft, const Equations& eqs, const std::vector<Number>& qdd) {
+    DraftControl made;
+    const std::vector<Number> none(draft.kept.size(), zero);
+    made.qdd.assign(at(n), zero), made.lambda = none;
+    if (const std::span<const Expr> free = eqs.control.free(); !free.empty()) {
+      made.u = draft.evaluate({free.begin(), free.end()});
+      Elimination::Solution felt = draft.solve(made.u, none);
+      made.qdd = std::move(felt.x), made.lambda = std::move(felt.lambda);
+    }
+    left = draft.evaluate({eqs.b.begin() + eqs.num_constraints(), eqs.b.end()});
+    for (std::size_t j = 0; j < rows.size(); ++j)
+      left[j] = with.sub(with.sub(left[j], draft.dot(rows[j], qdd)), draft.dot(rows[j], made.qdd));
+    return made;
+  }
+
+  int n;
+  Numbers& with;
+  bool actuators = false;
+  Columns rows, F;
+  std::vector<Number> sizes, left;
+  std::vector<Number> R;  ///< of actuators, lower triangle by rows
+};
+
 }  // namespace
+
+OpenControl draft_open_control(KktDraft& draft, const Equations& eqs, const std::vector<Number>& qdd) {
+  Pieces pieces(draft, eqs);
+  OpenControl made;
+  pieces.add_free(draft, eqs, qdd);
+  for (const auto& f : pieces.F) {
+    Elimination::Solution unit = draft.solve_apart(f);
+    if (pieces.actuators)
+      made.columns.push_back({f, std::move(unit.x), std::move(unit.lambda)});
+    else  // constraints do not feel it
+      made.columns.push_back({draft.times_mass(unit.x), unit.x, std::vector<Number>(draft.kept.size(), zero)});
+  }
+  for (const auto& row : pieces.rows)
+    for (const auto& column : made.columns) made.numbers.push_back(draft.dot(row, column.qdd));
+  const auto append = [&](const std::vector<Number>& more) {
+    made.numbers.insert(made.numbers.end(), more.begin(), more.end());
+  };
+  append(pieces.left), append(pieces.sizes);
+  const std::vector<Expr>& all = eqs.control.numbers;
+  append(draft.evaluate({all.begin() + std::ssize(eqs.control.E.entries), all.end() - std::ssize(eqs.control.free())}));
+  return made;
+}
 
 DraftControl draft_control(KktDraft& draft, const Equations& eqs, const std::vector<Number>& qdd, long most_steps) {
   Numbers& with = draft.numbers;
-  const ControlEquations& control = eqs.control;
-  const int n = eqs.n(), first = eqs.num_constraints();
-  const bool actuators = !control.actuators.empty();
+  Pieces pieces(draft, eqs);
+  const Columns &rows = pieces.rows, &F = pieces.F;
+  const int n = eqs.n();
   const std::vector<Number> none(draft.kept.size(), zero);
-
-  Columns rows(at(eqs.num_control()), std::vector<Number>(at(n), zero));
-  std::vector<Expr> entries;
-  for (const auto& e : eqs.A.entries)
-    if (e.row >= first) entries.push_back(e.value);
-  std::vector<Number> values = draft.evaluate(entries);
-  std::size_t next = 0;
-  for (const auto& e : eqs.A.entries)
-    if (e.row >= first) rows[at(e.row - first)][at(e.col)] = values[next++];
-  const Columns F = actuators ? draft_actuators(draft, eqs) : rows;
-  Columns X;
+  Columns X, G, Y;
   for (const auto& f : F) X.push_back(draft.elimination->solve(f, none).x);
-
-  // G, R⁻¹Gᵀ, and how large entries of S may be at most.
-  const auto squared = [&](const std::vector<Number>& f) {
-    Number sum = zero;
-    for (std::size_t i = 0; i < f.size(); ++i)
-      if (!f[i].is_zero()) sum = with.add(sum, with.mul(with.mul(f[i], f[i]), with.reciprocal(draft.M_diagonal[i])));
-    return sum;
-  };
-  Columns G, Y;
-  std::vector<Number> sizes;
   for (const auto& row : rows) {
     G.emplace_back();
     for (const auto& x : X) G.back().push_back(draft.dot(row, x));
-    sizes.push_back(squared(row));
   }
-  if (actuators) {
+  if (pieces.actuators) {
     const auto count = static_cast<int>(F.size());
     KktMatrix R{count, 0, {}, {}};
-    std::vector<Expr> costs;
+    std::size_t next = 0;
     for (int i = 0; i < count; ++i)
-      for (int k = 0; k <= i; ++k) costs.push_back(control.cost(i, k));
-    values = draft.evaluate(costs);
-    next = 0;
-    Number felt = zero;
-    for (int i = 0; i < count; ++i)
-      for (int k = 0; k <= i; ++k, ++next) {
-        if (!values[next].is_zero() || i == k) R.M.push_back({i, k, values[next]});
-        if (i == k) felt = with.add(felt, with.mul(squared(F[at(i)]), with.reciprocal(values[next])));
-      }
+      for (int k = 0; k <= i; ++k, ++next)
+        if (!pieces.R[next].is_zero() || i == k) R.M.push_back({i, k, pieces.R[next]});
     Elimination costly(with, std::move(R), {}, most_steps);
     if (!costly.problem().empty()) {
       draft.problem = costly.problem();
@@ -123,42 +174,31 @@ DraftControl draft_control(KktDraft& draft, const Equations& eqs, const std::vec
     }
     draft.margins.push_back(costly.calc_vouch({}));
     for (const auto& g : G) Y.push_back(costly.solve(g, {}).x);
-    for (Number& size : sizes) size = with.mul(size, felt);
   } else {
     // R = G: R⁻¹Gᵀ is the identity.
     for (std::size_t j = 0; j < rows.size(); ++j) Y.emplace_back(rows.size(), zero), Y.back()[j] = constant_number(1.0);
   }
-  Requirements S(draft, G, Y, sizes);
+  Requirements S(draft, G, Y, pieces.sizes);
 
-  DraftControl made;
-  std::vector<Number> wanted = draft.evaluate({eqs.b.begin() + first, eqs.b.end()}), felt(at(n), zero), force;
-  made.lambda = none;
-  const std::span<const Expr> free = control.free();
-  if (!free.empty()) {
-    force = draft.evaluate({free.begin(), free.end()});
-    Elimination::Solution more = draft.solve(force, none);
-    felt = std::move(more.x), made.lambda = std::move(more.lambda);
-  }
+  DraftControl made = pieces.add_free(draft, eqs, qdd);
   std::vector<Number> tau(F.size(), zero);
-  for (int round = 0; round < (actuators ? 2 : 1); ++round) {  // S has the condition of G twice
+  for (int round = 0; round < (pieces.actuators ? 2 : 1); ++round) {  // S has the condition of G twice
     std::vector<Number> r;
-    for (std::size_t j = 0; j < rows.size(); ++j)
-      r.push_back(with.sub(with.sub(with.sub(wanted[j], draft.dot(rows[j], qdd)), draft.dot(rows[j], felt)),
-                           draft.dot(G[j], tau)));
+    for (std::size_t j = 0; j < rows.size(); ++j) r.push_back(with.sub(pieces.left[j], draft.dot(G[j], tau)));
     const std::vector<Number> more = combine(with, Y, S.solve(std::move(r)), static_cast<int>(F.size()));
     for (std::size_t k = 0; k < tau.size(); ++k) tau[k] = with.add(tau[k], more[k]);
   }
   // Once more, of the force that was found: what vouches for the solution has seen it then.
   const std::vector<Number> pushed = combine(with, F, tau, n);
   Elimination::Solution of_force = draft.solve(pushed, none);
-  made.qdd = felt;
   for (std::size_t i = 0; i < made.qdd.size(); ++i) made.qdd[i] = with.add(made.qdd[i], of_force.x[i]);
-  if (actuators) {
+  if (pieces.actuators) {
     made.u = pushed, made.tau = std::move(tau), made.lambda = std::move(of_force.lambda);
     return made;
   }
-  made.u = draft.times_mass(of_force.x);
-  for (std::size_t i = 0; i < force.size(); ++i) made.u[i] = with.add(made.u[i], force[i]);
+  std::vector<Number> force = draft.times_mass(of_force.x);
+  for (std::size_t i = 0; i < made.u.size(); ++i) force[i] = with.add(force[i], made.u[i]);
+  made.u = std::move(force);
   return made;
 }
 

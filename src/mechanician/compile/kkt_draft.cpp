@@ -344,6 +344,14 @@ Elimination::Solution KktDraft::solve(const std::vector<Number>& f, const std::v
   return solution;
 }
 
+Elimination::Solution KktDraft::solve_apart(const std::vector<Number>& f) {
+  const Number load = std::exchange(load_, zero), free = std::exchange(free_, zero);
+  Elimination::Solution solution = solve(f, std::vector<Number>(kept.size(), zero));
+  watch_load(mass_square(solution.x));
+  load_ = load, free_ = free;
+  return solution;
+}
+
 std::vector<Number> KktDraft::hold_velocities() {
   std::vector<Number> f(at(eqs_.n()), zero), g, qd = evaluate(eqs_.qd);
   for (const DraftRow& row : kept) {
@@ -422,20 +430,27 @@ Number KktDraft::square_sum(const std::vector<Number>& xs) {
   return sum;
 }
 
+Number KktDraft::mass_square(const std::vector<Number>& x) {
+  std::vector<Numbers::Product> squares;
+  for (std::size_t i = 0; i < x.size(); ++i) squares.push_back({M_diagonal[i], x[i], x[i]});
+  return numbers.sum(squares);
+}
+
+/// The elimination solves  M x − Aᵀλ = f, A x + E λ = g  with E of about eps·√(P_j P_k): √(Σ P λ²) is what the
+/// rounding of A x is relative to. Where rows are nearly dependent in ways that no single pivot shows, λ is large.
+void KktDraft::watch_load(const Number& size) {
+  if (options_.refine || load_.is_zero()) return;
+  const Number most = constant_number(largest_load * largest_load);
+  const Number more = numbers.add(numbers.mul(most, free_), constant_number(1e-300));
+  margins.push_back(numbers.sub(numbers.add(numbers.mul(most, size), more), load_));
+}
+
 Number KktDraft::calc_vouch(const std::vector<Number>& x, const std::vector<Number>& finite) {
   const std::optional<double> least_pair = options_.vouch_for_pivots ? std::optional(least_pair_) : std::nullopt;
   Number vouch = options_.compared ? elimination->calc_comparisons(least, least_pair) : elimination->calc_vouch(least);
   if (options_.vouch_for_pivots) return vouch;
-  std::vector<Numbers::Product> squares;
-  for (std::size_t i = 0; i < x.size(); ++i) squares.push_back({M_diagonal[i], x[i], x[i]});
-  const Number size = numbers.sum(squares);
-  // The elimination solves  M x − Aᵀλ = f, A x + E λ = g  with E of about eps·√(P_j P_k): √(Σ P λ²) is what the
-  // rounding of A x is relative to. Where rows are nearly dependent in ways that no single pivot shows, λ is large.
-  if (!options_.refine && !load_.is_zero()) {
-    const Number most = constant_number(largest_load * largest_load);
-    const Number more = numbers.add(numbers.mul(most, free_), constant_number(1e-300));
-    margins.push_back(numbers.sub(numbers.add(numbers.mul(most, size), more), load_));
-  }
+  const Number size = mass_square(x);
+  watch_load(size);
   const Number all = numbers.add(size, square_sum(finite));
   if (options_.compared)
     margins.push_back(numbers.sub(constant_number(largest_square), all));

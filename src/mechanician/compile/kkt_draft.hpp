@@ -46,6 +46,9 @@ class KktDraft {
   /// f and g for the elimination: with a singular mass Q + AᵀWb. Solves, and refines where asked to.
   Elimination::Solution solve(const std::vector<Number>& f, const std::vector<Number>& g);
 
+  /// The same for rows at rest, vouched for by itself: in units of its own, and not a part of what is given.
+  Elimination::Solution solve_apart(const std::vector<Number>& f);
+
   /// Velocities brought onto the kept rows, whose rates are linear in them: they stand for q̇ from here on.
   std::vector<Number> hold_velocities();
 
@@ -76,6 +79,9 @@ class KktDraft {
   std::vector<double> at_reference(const std::vector<Number>& wanted);
   std::vector<std::vector<double>> evaluate_at(const std::vector<std::vector<double>>& inputs,
                                                const std::vector<Number>& wanted);
+  /// Where multipliers of all solutions so far are not too large; `size`: of accelerations, squared.
+  void watch_load(const Number& size);
+  Number mass_square(const std::vector<Number>& x);
   /// a M⁻¹aᵀ with the diagonal of M alone.
   Number size_of(const DraftRow& row);
 

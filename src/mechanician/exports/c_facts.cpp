@@ -12,6 +12,7 @@
 #include "mechanician/exports/open_inputs.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
+#include "mechanician/instant/family_numbers.hpp"
 #include "mechanician/motion/stage_model.hpp"
 
 namespace mechanician {
@@ -23,7 +24,7 @@ void refuse_export(const std::string& what) {
 namespace {
 
 const System& checked(const System& system) {
-  if (system.kernels())
+  if (stays_in_families(system))
     refuse_export(fmt::format("it has {} coordinates; straight-line code is for smaller models", system.n()));
   const Equations& eqs = system.equations();
   if (!eqs.measured.empty())

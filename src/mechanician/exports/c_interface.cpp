@@ -71,7 +71,8 @@ void @begin(@motion *m, const double *p, double tolerance)
   for (i = 0; i < @COORDINATES + @STATES; ++i) m->q[i] = values[i];
   for (i = 0; i < @COORDINATES; ++i) m->v[i] = values[@COORDINATES + @STATES + i];
   m->t = m->t_begin = m->t_first = m->turns_since = values[2*@COORDINATES + @STATES];
-  m->tolerance = tolerance > 1e-15 ? tolerance : 1e-15, m->slack = 2e-14;
+  /* No tolerance, and no step is made. */
+  m->tolerance = !(tolerance > 0) || !isfinite(tolerance) ? 0 : tolerance > 1e-15 ? tolerance : 1e-15, m->slack = 2e-14;
 )";
   if (facts.switches) {
     // Requirements are no rows that hold.
@@ -225,6 +226,7 @@ const char *@status_text(int status)
     case @NOT_SETTLED: return "which limits of control act was not found";
     case @ALONG: return "the motion would slide along where something switches, or switches ever more often";
     case @UNDECIDED: return "where something switches the motion is driven away on either side: which way it goes is not determined";
+    case @NO_NUMBER: return "the end of a step, its length or the tolerance is no number that it could be";
     case @IMPACT: return "a contact closes here: velocities have to jump";
     default: return "no such status";
   }

@@ -22,6 +22,11 @@ void CWriter::make_facts() {
   if (solves_generally_ && (projects() || facts_.switches))
     add_text(fmt::format("static const char @is_state[] = {};\nstatic const int @row_level[] = {};\n",
                          c_integers(states), c_integers(levels)));
+  if (has_following()) {
+    std::vector<int> follows(static_cast<std::size_t>(m()), 0);
+    for (const int j : options_.dropped) follows[static_cast<std::size_t>(j)] = 1;
+    add_text(fmt::format("static const char @follows[] = {};\n", c_integers(follows)));
+  }
   if (facts_.switches) {
     add_text(fmt::format("static const int @contact_at[] = {};\n", c_integers(contact_at)));
     add_text(

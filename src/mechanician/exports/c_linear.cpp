@@ -8,8 +8,9 @@ std::string_view c_elimination() {
   return R"(
 /* K z = r by Gauss and Jordan with complete pivoting, for `count` r at once; K has `size` rows of size + count numbers, those of r the last of each,
    and is used up. Rows and columns are taken in units of what they weigh; what is below 1e-8 of them counts as zero: so far a state that somebody else integrates is off what
-   constraints have in common. What is not determined is 0, and sure[i] tells what is. */
-static int @eliminate(int size, int count, double *K, double *z, char *sure)
+   constraints have in common. What is not determined is 0, and sure[i] tells what is. The rank is at most `most`: what is left then follows from the
+   rest, but for `allowed` of the largest r. */
+static int @eliminate_to(int most, double allowed, int size, int count, double *K, double *z, char *sure)
 {
   double scale[@LARGEST], largest = 0;
   int row_of[@LARGEST], col_of[@LARGEST], rank = 0, width = size + count, i, j, k, r;
@@ -32,7 +33,7 @@ static int @eliminate(int size, int count, double *K, double *z, char *sure)
     z[r] = 0;
     for (i = 0; i < size; ++i) if (fabs(K[i*width + size + r]) > z[r]) z[r] = fabs(K[i*width + size + r]);
   }
-  for (k = 0; k < size; ++k) {
+  for (k = 0; k < most; ++k) {
     int best_row = -1, best_col = -1;
     double best = 1e-8*largest, *pivot;
     for (i = k; i < size; ++i) for (j = 0; j < size; ++j)
@@ -51,31 +52,35 @@ static int @eliminate(int size, int count, double *K, double *z, char *sure)
     ++rank;
   }
   for (r = 0; r < count; ++r)
-    for (k = rank; k < size; ++k) if (fabs(K[row_of[k]*width + size + r]) > 1e-6*(z[r] > 0 ? z[r] : 1)) return @CONTRADICTION;
+    for (k = rank; k < size; ++k) if (fabs(K[row_of[k]*width + size + r]) > allowed*(z[r] > 0 ? z[r] : 1)) return @CONTRADICTION;
   for (i = 0; i < size*count; ++i) z[i] = 0;
   for (i = 0; i < size; ++i) sure[i] = used[i];
   for (k = 0; k < rank; ++k) {
     const double *pivot = K + row_of[k]*width;
     for (r = 0; r < count; ++r) z[r*size + col_of[k]] = pivot[size + r]/pivot[col_of[k]]*scale[col_of[k]];
-    for (j = 0; j < size; ++j) if (!used[j] && fabs(pivot[j]) > 1e-6*fabs(pivot[col_of[k]])) sure[col_of[k]] = 0;
+    for (j = 0; j < size; ++j) if (!used[j] && fabs(pivot[j]) > allowed*fabs(pivot[col_of[k]])) sure[col_of[k]] = 0;
   }
   return 0;
 }
+
+static int @eliminate(int size, int count, double *K, double *z, char *sure) { return @eliminate_to(size, 1e-6, size, count, K, z, sure); }
 )";
 }
 
 std::string_view c_rows() {
   return R"(
+enum { @FOLLOWS = 2, @FOLLOWS_NEARLY = 3 };
+
 /* M a = force + A' lambda + T' f, A a = b for the rows that act, T a = slip_b where a contact sticks; where it slides, f is against the slip. sure:
-   of all coordinates, rows and slips. */
+   of all coordinates, rows and slips. As many rows follow from the others as act in that way: which ones is for the pivots to say. */
 static int @solve_rows(const @numbers *s, const char *act, CONTACTS_ARGUMENT const double *force, const double *b, double *a, double *lambda,
                        double *f, char *sure)
 {
   double K[@LARGEST*(@LARGEST + 1)], z[@LARGEST];
   char known[@LARGEST];
-  int at_row[@R + 1], size = @N, width, status, i, j;
+  int at_row[@R + 1], size = @N, width, status, i, j, follow = 0, nearly = 0;
   CONTACTS_SIZES
-  for (j = 0; j < @R; ++j) at_row[j] = act[j] ? size++ : -1;
+  for (j = 0; j < @R; ++j) at_row[j] = act[j] ? size++ : -1, follow += act[j] > 1, nearly |= act[j] == @FOLLOWS_NEARLY;
   CONTACTS_COUNT
   width = size + 1;
   for (i = 0; i < size*width; ++i) K[i] = 0;
@@ -88,7 +93,7 @@ static int @solve_rows(const @numbers *s, const char *act, CONTACTS_ARGUMENT con
     K[at_row[j]*width + size] = b[j];
   }
   CONTACTS_FILL
-  if ((status = @eliminate(size, 1, K, z, known)) != 0) return status;
+  if ((status = @eliminate_to(size - follow, nearly ? INFINITY : follow ? 1e-3 : 1e-6, size, 1, K, z, known)) != 0) return status;
   for (i = 0; i < @N; ++i) { a[i] = z[i]; if (!known[i]) return @NOT_UNIQUE; }
   for (j = 0; j < @R; ++j) lambda[j] = act[j] ? z[at_row[j]] : 0, sure[@N + j] = act[j] ? known[at_row[j]] : 1;
   for (i = 0; i < @N; ++i) sure[i] = 1;
@@ -172,7 +177,7 @@ static int @solve_plant(const double *x, @numbers *s, const char *act, double *a
   char sure[@LARGEST];
   int i, status, is_sure = 1;
   if ((status = @solve_rows(s, act, s->Q, s->b, a, lambda, 0, sure)) != 0) return status;
-  for (i = 0; i < @R; ++i) if (!sure[@N + i]) is_sure = 0;
+  for (i = 0; i < @R; ++i) if (!sure[@N + i] || act[i] > 1) is_sure = 0;
   if (!is_sure && (status = @least_norm(s, act, s->Q, a, lambda)) != 0) return status;
   if (!@HAS_C) return 0;
   if ((status = @other_forces(x, s, a, lambda)) != 0) return status;
@@ -207,10 +212,44 @@ static int @least_norm(const @numbers *s, const char *act, const double *force, 
 )";
 }
 
+std::string_view c_following_rows() {
+  return R"(
+/* Whether all rows hold, those too that follow from the others. */
+static int @rows_hold(double t, const double *q, const double *v, const double *p, const double *side, int velocities)
+{
+  @numbers s;
+  double x[@X], values[2*@R + 1], largest = 0;
+  const double *moved = velocities ? v : q;
+  int i, j;
+  @pack(t, q, v, p, 0, side, x);
+  if (@number(x, &s)) return 0;
+  @residuals_values(x, values);
+  for (i = 0; i < @COORDINATES; ++i) if (fabs(moved[i]) > largest) largest = fabs(moved[i]);
+  for (j = 0; j < @R; ++j) if (@row_level[j] == 0 || (@row_level[j] == 1 && velocities)) {
+    double norm = 0;
+    for (i = 0; i < @N; ++i) norm += s.A[j*@N + i]*s.A[j*@N + i];
+    if (!(fabs(values[2*j + (@row_level[j] == 0 && velocities ? 1 : 0)]) <= 1e-9*sqrt(norm)*largest)) return 0;
+  }
+  return 1;
+}
+
+/* With the rows that follow from others in mind, and if that does not do, as if there were none. */
+static int @project_generally(double t, double *q, double *v, const double *p, const double *side, int velocities)
+{
+  double kept[@COORDINATES], *moved = velocities ? v : q;
+  int i;
+  for (i = 0; i < @COORDINATES; ++i) kept[i] = moved[i];
+  if (!@project_rows(t, q, v, p, side, velocities, @FOLLOWS_NEARLY) && @rows_hold(t, q, v, p, side, velocities)) return 0;
+  for (i = 0; i < @COORDINATES; ++i) moved[i] = kept[i];
+  return @project_rows(t, q, v, p, side, velocities, 1);
+}
+)";
+}
+
 std::string_view c_general_projection() {
   return R"(
 /* Onto the rows that act, least in the mass norm, with complete pivoting. velocities: 0 moves q, 1 moves v. */
-static int @project_generally(MOTION_ARGUMENT double t, double *q, double *v, const double *p, const double *side, int velocities)
+static int PROJECTED_NAME(MOTION_ARGUMENT double t, double *q, double *v, const double *p, const double *side, int velocities PROJECTED_FOLLOWING)
 {
   @numbers s;
   double x[@X], values[2*@R + 1], change[@N], lambda[@R + 1], b[@R + 1], none[@N], largest = 0;
@@ -227,6 +266,7 @@ static int @project_generally(MOTION_ARGUMENT double t, double *q, double *v, co
     for (i = 0; i < @N; ++i) s.M[i*@N + i] += @is_state[i] ? 1e12*(largest > 0 ? largest : 1) : 1e-10*(largest > 0 ? largest : 1)*(s.M[i*@N + i] > 0 ? 0 : 1);
     for (j = 0; j < @R; ++j) {
       act[j] = (char)(@row_level[j] == 0 || (@row_level[j] == 1 && velocities));
+      PROJECTED_FOLLOW
       b[j] = -values[2*j + (@row_level[j] == 0 && velocities ? 1 : 0)];
     }
     PROJECTED_ROWS

@@ -36,6 +36,8 @@ CWriter::CWriter(const CFacts& facts, std::string name, bool tangents, bool comp
   const auto found = find_program_options(facts.system, facts.start, {.parameters_as_inputs = true}, why);
   if (!found && !solves_generally_) refuse_export(why);
   if (found) options_ = *found, options_.most_steps = longest_program, has_program_ = true;
+  // Rows that depend on others on the constraints only do so almost where stages are, here as in motions.
+  options_.dropped_tolerance = 1e-6;
   // The engine's own fixed steps have no sides.
   step_options_ = options_;
   options_.sides = facts.side_symbols();

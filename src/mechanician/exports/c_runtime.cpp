@@ -64,16 +64,18 @@ static int @rk4(const @motion *m, const double *p, double h, double *y)
 
 std::string_view c_sampled_steps() {
   return R"(
-/* Samples of control lie between steps. */
+/* Samples of control lie between steps: one that is due where a step ends is taken where the next begins. */
 int @step_rk4(@motion *m, const double *p, double h)
 {
   const double end = m->t + h;
+  if (!(h >= 0) || !isfinite(h)) return h < 0 ? @BACKWARDS : @NO_NUMBER;
   while (m->t < end) {
-    const double next = @next_sample(m), to = next < end ? next : end;
-    int status = @fixed_step(m, p, to - m->t);
-    if (status) return status;
+    double to = end;
+    int status = @sample(m, p);
+    if (status) return m->status = status;
+    if (to > @next_sample(m)) to = @next_sample(m);
+    if ((status = @fixed_step(m, p, to - m->t)) != 0) return status;
     m->t = to;
-    if ((status = @sample(m, p)) != 0) return m->status = status;
   }
   return 0;
 }
@@ -88,6 +90,7 @@ FIXED_STEP(@motion *m, const double *p, double h)
   double y[@Y], left = h;
   int i, k, over, status = m->status;
   if (status) return status;
+  if (!(h >= 0) || !isfinite(h)) return h < 0 ? @BACKWARDS : @NO_NUMBER;
   while (left > 0) {
     double low = 0, high = left;
     if ((status = @rk4(m, p, left, y)) != 0) return status;
@@ -147,7 +150,7 @@ static int @goes_on(const @motion *m, const double *p)
 {
   int i, other = !m->goes_on || m->t < m->t_end || m->t > m->t_end;
   for (i = 0; i < @Y && !other; ++i) other = m->y[i] < m->end[i] || m->y[i] > m->end[i];
-  for (i = 0; i < @PARAMETERS && !other; ++i) other = p[i] < m->with[i] || p[i] > m->with[i];
+  for (i = 0; i < @PARAMETERS && !other; ++i) other = p[i] < m->with[i] || p[i] > m->with[i] || !isnan(p[i]) != !isnan(m->with[i]);
   return !other;
 }
 
@@ -213,11 +216,12 @@ int @step(@motion *m, const double *p, double to)
   int i, tries, leaps = 0, since = 0, landing = 0, status = m->status;
   STEP_SIDES
   if (status) return status;
+  if (!isfinite(to) || !(m->tolerance > 0)) return @NO_NUMBER;
   if (!(to > m->t)) return to < m->t ? @BACKWARDS : 0;
   m->event = -1;
-  SHORTEN_TO_SAMPLE
   /* Nearer to each other than the clock can tell. */
-  if (to - m->t <= 8e-16*@size_of(fabs(m->t), fabs(to))) { m->t = to; STEP_NOTHING }
+  if (to - m->t <= 8e-16*@size_of(fabs(m->t), fabs(to))) { m->t = to; return 0; }
+  TAKE_SAMPLE
   for (i = 0; i < at_v; ++i) m->y[i] = m->q[i];
   for (i = 0; i < n; ++i) m->y[at_v + i] = m->v[i];
   if (@goes_on(m, p)) for (i = 0; i < @Y; ++i) m->k[0][i] = m->k[12][i];
@@ -252,7 +256,7 @@ int @step(@motion *m, const double *p, double to)
     t_new = landing ? landing_at : last ? to : m->t + m->h;
     if (landing) landing = 2; /* if it fails, it is not where it was looked for */
     h = t_new - m->t;
-    if ((!landing && !(h > 4e-16*@size_of(fabs(m->t), fabs(to - m->t)*1e-6))) || tries > 300) return @STEP_TOO_SMALL;
+    if ((!landing && !(h > 4e-16*@size_of(fabs(m->t), fabs(to - m->t)*1e-6))) || tries > 300) return status ? status : @STEP_TOO_SMALL;
     status = 0;
     for (i = 1; i < 12 && !status; ++i) {
       @combine(m, @a[i], i, h, stage);

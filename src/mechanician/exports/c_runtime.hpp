@@ -19,6 +19,7 @@ std::string_view c_shared_friction();
 std::string_view c_general_solver();
 std::string_view c_least_norm();
 std::string_view c_general_projection();
+std::string_view c_following_rows();
 
 // c_control_search.cpp
 /// Least squares, one after the other, in few unknowns; `c_control_limits` stands in its place where there are limits.

@@ -108,7 +108,10 @@ static int @solve_generally(const double *x, double *a, double *lambda)
   return {};
 }}
 )",
-                       has_control() ? "  @efforts e;\n" : "", has_control() ? "i < @FIRST_REQUIREMENT" : "1",
+                       has_control() ? "  @efforts e;\n" : "",
+                       has_following() ? "(char)(@follows[i] ? @FOLLOWS : 1)"
+                       : has_control() ? "i < @FIRST_REQUIREMENT"
+                                       : "1",
                        has_control() ? "@steer(x, &s, act, a, lambda, &e)" : "0"));
 }
 

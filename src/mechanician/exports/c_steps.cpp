@@ -72,6 +72,9 @@ void CWriter::make_projections() {
                    {"PROJECTED_FLOOR", "size = @size_of(size, @floor_of(m, &s, velocities));"},
                    {"PROJECTED_PASSED", "&d, slips,"},
                    {"PROJECTED_SLIPS", "rub"},
+                   {"PROJECTED_NAME", "@project_generally"},
+                   {"PROJECTED_FOLLOWING", ""},
+                   {"PROJECTED_FOLLOW", ""},
                    {"MOTION_ARGUMENT", "const @motion *m,"},
                    {"MODE_VALUES", "m->d.mode, side"}}));
     add_text(R"(
@@ -82,14 +85,20 @@ static int @project_state(const @motion *m, double t, double *q, double *v, cons
 }
 )");
   } else {
-    if (solves_generally_ && projects())
-      add_text(with(c_general_projection(), {{"PROJECTED_MODES", ""},
-                                             {"PROJECTED_ROWS", ""},
-                                             {"PROJECTED_PASSED", ""},
-                                             {"PROJECTED_FLOOR", ""},
-                                             {"PROJECTED_SLIPS", "0"},
-                                             {"MOTION_ARGUMENT", ""},
-                                             {"MODE_VALUES", "0, side"}}));
+    if (solves_generally_ && projects()) {
+      add_text(with(c_general_projection(),
+                    {{"PROJECTED_MODES", ""},
+                     {"PROJECTED_ROWS", ""},
+                     {"PROJECTED_PASSED", ""},
+                     {"PROJECTED_FLOOR", ""},
+                     {"PROJECTED_SLIPS", "0"},
+                     {"PROJECTED_NAME", has_following() ? "@project_rows" : "@project_generally"},
+                     {"PROJECTED_FOLLOWING", has_following() ? ", char following" : ""},
+                     {"PROJECTED_FOLLOW", has_following() ? "if (act[j] && @follows[j]) act[j] = following;" : ""},
+                     {"MOTION_ARGUMENT", ""},
+                     {"MODE_VALUES", "0, side"}}));
+      if (has_following()) add_text(c_following_rows());
+    }
     if (projects()) {
       make_projection(ProjectionOf::positions, "positions", "q");
       make_projection(ProjectionOf::velocities, "velocities", "v");
@@ -162,38 +171,35 @@ void CWriter::make_steps() {
   for (const auto& row : dop853::d) add_text(fmt::format("  {},\n", c_numbers(row, 16)));
   add_text("};\n");
   // Dense output is for events, or where it is asked for.
-  add_text(with(
-      c_adaptive_step(),
-      {{"STEP_END",
-        !has_events() ? (facts_.has_samples() ? "return m->status = @sample(m, p);" : "return 0;")
-        : facts_.sides.empty() && !facts_.has_samples()
-            ? "return m->status = @search(m, p);"
-            : std::string("if ((m->status = @search(m, p)) != 0) return m->status;\n  ") +
-                  (facts_.sides.empty()
-                       ? ""
-                       : "if (!(m->t < t_new) && @any_turns(turned) && (m->status = @cross(m, p, turned)) != 0) return "
-                         "m->status;\n  ") +
-                  (facts_.has_samples() ? "return m->status = @sample(m, p);" : "return 0;")},
-       {"STEP_SIDES", facts_.sides.empty() ? "" : "double turned[@SWITCHES] = {0};"},
-       {"STEP_REFRESH",
-        facts_.sides.empty()
-            ? ""
-            : "if (@beyond_at(m, m->t, m->y, p) && (m->status = @first_sides(m, p)) != 0) return m->status;"},
-       {"STEP_SWITCH", facts_.sides.empty() ? "" : R"(if (!landing) {
+  add_text(
+      with(c_adaptive_step(),
+           {{"STEP_END", !has_events() ? "return 0;"
+                         : facts_.sides.empty()
+                             ? "return m->status = @search(m, p);"
+                             : "if ((m->status = @search(m, p)) != 0) return m->status;\n  "
+                               "if (!(m->t < t_new) && @any_turns(turned)) m->status = @cross(m, p, turned);\n  "
+                               "return m->status;"},
+            {"STEP_SIDES", facts_.sides.empty() ? "" : "double turned[@SWITCHES] = {0};"},
+            {"STEP_REFRESH",
+             facts_.sides.empty()
+                 ? ""
+                 : "if (@beyond_at(m, m->t, m->y, p) && (m->status = @first_sides(m, p)) != 0) return m->status;"},
+            {"STEP_SWITCH", facts_.sides.empty() ? "" : R"(if (!landing) {
       m->t_begin = m->t, m->length = h;
       landing_at = @find_switch(m, p, t_new, turned);
       if (landing_at < t_new) { landing = 1; continue; }
     })"},
-       {"STEP_LANDS_NOT", facts_.sides.empty() ? "" : "for (i = 0; landing && i < @SWITCHES; ++i) turned[i] = 0;"},
-       {"RUN_TO", c_number(facts_.system.run_settings().to.value_or(-1e300))},
-       {"LEAST_STEPS", facts_.depends_on_time || has_events() ? "100" : "50"},
-       {"STEP_NOTHING", facts_.has_samples() ? "return m->status = @sample(m, p);" : "return 0;"},
-       {"SHORTEN_TO_SAMPLE", facts_.has_samples() ? "if (to > @next_sample(m)) to = @next_sample(m);" : ""},
-       {"STEP_DENSE",
-        facts_.keeps_dense()
-            ? "if ((status = @extend_step(m, p, m->t, h, y_new, m->dense)) != 0) { m->h = 0.5*h; continue; }"
-            : ""},
-       {"DENSE_STATE", facts_.keeps_dense() ? "@state_at(m, m->dense[0], t, y);" : R"(double dense[@Y][7];
+            {"STEP_LANDS_NOT", facts_.sides.empty() ? "" : "for (i = 0; landing && i < @SWITCHES; ++i) turned[i] = 0;"},
+            {"RUN_TO", c_number(facts_.system.run_settings().to.value_or(-1e300))},
+            {"LEAST_STEPS", facts_.depends_on_time || has_events() ? "100" : "50"},
+            {"TAKE_SAMPLE", facts_.has_samples() ? "if ((m->status = @sample(m, p)) != 0) return m->status;\n  "
+                                                   "if (to > @next_sample(m)) to = @next_sample(m);"
+                                                 : ""},
+            {"STEP_DENSE",
+             facts_.keeps_dense()
+                 ? "if ((status = @extend_step(m, p, m->t, h, y_new, m->dense)) != 0) { m->h = 0.5*h; continue; }"
+                 : ""},
+            {"DENSE_STATE", facts_.keeps_dense() ? "@state_at(m, m->dense[0], t, y);" : R"(double dense[@Y][7];
   for (i = 0; i < @COORDINATES + @STATES; ++i) y[i] = m->q[i];
   for (i = 0; i < @COORDINATES; ++i) y[@COORDINATES + @STATES + i] = m->v[i];
   if (m->length > 0) {
@@ -207,9 +213,9 @@ void CWriter::make_steps() {
 FIXED_STEP(@motion *m, const double *p, double h)
 {
   double y[@Y];
-  int i;
-  const int status = @rk4(m, p, h, y);
-  if (status) return status;
+  int i, status;
+  if (!(h >= 0) || !isfinite(h)) return h < 0 ? @BACKWARDS : @NO_NUMBER;
+  if ((status = @rk4(m, p, h, y)) != 0) return status;
   for (i = 0; i < @COORDINATES + @STATES; ++i) m->q[i] = y[i];
   for (i = 0; i < @COORDINATES; ++i) m->v[i] = y[@COORDINATES + @STATES + i];
   m->t += h;
@@ -227,6 +233,13 @@ void CWriter::make_step_of_the_engine() {
   const StepProgramResult step =
       has_program_ ? make_step_program(facts_.system.equations(), step_options_) : StepProgramResult{};
   const bool written = step.made && step.made->program.steps.size() <= longest_step_program;
+  // An input that is an expression is none until it is set.
+  std::string given;
+  const int first = 2 + 2 * n();
+  for (std::size_t k = 0; k < facts_.given_flag.size(); ++k)
+    if (facts_.given_flag[k] >= 0)
+      given += fmt::format("  x[{0}] = isnan(p[{1}]) ? 0 : 1;\n  if (isnan(p[{1}])) x[{2}] = 0;\n",
+                           first + facts_.given_flag[k], k, static_cast<std::size_t>(first) + k);
   add_text(c_classical_step());
   if (written) add(step.made->program, "step_program");
   add_text(fmt::format(R"(
@@ -234,6 +247,7 @@ int @step_rk4(@motion *m, const double *p, double h)
 {{
   double {0}y[{1}];
   int i, status = 0;
+  if (!(h >= 0) || !isfinite(h)) return h < 0 ? @BACKWARDS : @NO_NUMBER;
 {2}  {3}status = @rk4(m->t, h, m->q, m->v, p, y, y + @COORDINATES);
   if (status) return status;
   for (i = 0; i < @COORDINATES; ++i) m->q[i] = y[i], m->v[i] = y[@COORDINATES + i];
@@ -245,8 +259,8 @@ int @step_rk4(@motion *m, const double *p, double h)
                        written ? step.made->program.num_outputs() : 2 * n(),
                        written ? "  x[0] = m->t, x[1] = h;\n  for (i = 0; i < @COORDINATES; ++i) x[2 + i] = m->q[i], "
                                  "x[2 + @COORDINATES + i] = "
-                                 "m->v[i];\n  for (i = 0; i < @PARAMETERS; ++i) x[2 + 2*@COORDINATES + i] = p[i];\n  "
-                                 "@step_program(x, y);\n"
+                                 "m->v[i];\n  for (i = 0; i < @PARAMETERS; ++i) x[2 + 2*@COORDINATES + i] = p[i];\n" +
+                                     given + "  @step_program(x, y);\n"
                                : "",
                        written ? fmt::format("if (!(y[{}] > 0)) ", step.made->at_vouch()) : ""));
 }

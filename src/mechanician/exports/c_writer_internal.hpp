@@ -64,6 +64,8 @@ class CWriter {
   }
   bool has_events() const { return facts_.has_events(); }
   bool has_control() const { return facts_.has_control(); }
+  /// Whether rows follow from others wherever the system can be, which solutions of all rows have to know.
+  bool has_following() const { return solves_generally_ && !has_control() && !options_.dropped.empty(); }
   /// Whether there is something to project onto.
   bool projects() const {
     return std::any_of(facts_.levels.begin(), facts_.levels.end(),

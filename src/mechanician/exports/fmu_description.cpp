@@ -38,7 +38,8 @@ std::string attribute(std::string_view name, std::string_view value) {
 }
 
 constexpr const char* log_categories =
-    "  <LogCategories>\n    <Category name=\"logAll\"/>\n    <Category name=\"logStatusError\"/>\n  </LogCategories>\n";
+    "  <LogCategories>\n    <Category name=\"logAll\"/>\n    <Category name=\"logStatusError\"/>\n    <Category "
+    "name=\"logStatusWarning\"/>\n  </LogCategories>\n";
 
 }  // namespace
 

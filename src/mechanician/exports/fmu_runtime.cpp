@@ -34,6 +34,7 @@ typedef struct {
   double p[PARAMETERS + 1], tolerance, start_time, own_q[NUM + STATES], own_v[NUM];
   char has_q[NUM + STATES], has_v[NUM], has_start;
   int begun, changed;      /* initialised; parameters were changed since */
+  int over;                /* terminated */
   BEFORE
 } State;
 
@@ -49,7 +50,9 @@ typedef struct {
   char *name;
 } Instance;
 
-static void say(Instance *c, int error, const char *text);
+/* what: 1: a mistake, 2: something to be known; 0: for those who asked to be told. */
+static void say(Instance *c, int what, const char *text);
+static const char *const category_of[] = {"logAll", "logStatusError", "logStatusWarning"};
 /* For those who asked to be told. */
 static void tell(Instance *c, const char *what)
 {
@@ -65,7 +68,7 @@ static int set_logging(Instance *c, int on, size_t n, const char *const *categor
   int all = n == 0;
   for (i = 0; i < n; ++i) {
     if (categories[i] && !strcmp(categories[i], "logAll")) all = 1;
-    else if (!categories[i] || strcmp(categories[i], "logStatusError") != 0) { say(c, 1, "there is no log category of this name"); return 0; }
+    else if (!categories[i] || (strcmp(categories[i], "logStatusError") != 0 && strcmp(categories[i], "logStatusWarning") != 0)) { say(c, 1, "there is no log category of this name"); return 0; }
   }
   if (all) c->logging = on;
   return 1;
@@ -128,9 +131,15 @@ static int know(Instance *c)
 /* Initialised: what touches, what holds, on which side of events. */
 static int initialise(Instance *c)
 {
-  c->s.begun = 1, c->known = 0;
-  if (c->exchange) c->s.m.slack = 10*c->s.m.tolerance;
+  c->s.begun = 1, c->s.over = 0, c->known = 0;
+  if (c->exchange) c->s.m.slack = 0.01*c->s.m.tolerance;
   FIRST_SAMPLE@_restart(&c->s.m, c->s.p);
+  /* Start values that somebody set are where they should be after the next step at the latest: then at once, and it is said. */
+  if (!c->s.m.status && @_is_off(&c->s.m, c->s.p)) {
+    const int status = @_project(&c->s.m, c->s.p);
+    if (!@_restart(&c->s.m, c->s.p)) c->s.m.status = status;
+    if (!status) say(c, 2, "the start values are off the constraints: they were moved onto them");
+  }
   KEEP_COMPLETED
   tell(c, "the motion begins");
   return know(c);
@@ -180,9 +189,14 @@ static int take_changes(Instance *c)
 }
 
 /* 0: to the end; 1: the motion is over; 2: early, as asked; -1: with a status that was said. */
-static int advance(Instance *c, double to)
+static int advance(Instance *c, double now, double h)
 {
-  int status = take_changes(c);
+  const double to = now + h;
+  int status;
+  if (!c->s.begun || c->s.over) { say(c, 1, c->s.over ? "there are no steps after the end" : "there are no steps before the initialisation"); return -1; }
+  if (!(h > 0) || !isfinite(to)) { say(c, 1, "the length of a communication step must be positive and finite"); return -1; }
+  if (!(fabs(now - c->s.m.t) <= 1e-6*h + 1e-9*fabs(now))) { say(c, 1, "the communication point is not where the last step ended"); return -1; }
+  status = take_changes(c);
   while (!status && c->s.m.t < to) {
     if (c->s.m.stopped) return 1;
     status = @_step(&c->s.m, c->s.p, to);
@@ -244,6 +258,8 @@ static int next_time(const Instance *c, double *t)
   (void)c;
   *t = NEXT_TIME;
   NEXT_LOOK
+  /* Integrators go no way that is shorter than rounding. */
+  if (*t - c->s.m.t < 1e-14*(1 + fabs(c->s.m.t))) *t = c->s.m.t + 1e-14*(1 + fabs(c->s.m.t));
   return HAS_SAMPLES || @_SWITCHES > 0;
 }
 /* 1: something happens; -1: with a status that was said. */
@@ -265,10 +281,30 @@ static int keep_state(const Instance *c, void **state)
   return *state != 0;
 }
 static int take_state(Instance *c, const void *state) { memcpy(&c->s, state, sizeof(State)); c->known = 0; return 1; }
-static int pack_state(const void *state, void *bytes, size_t size) { if (size < sizeof(State)) return 0; memcpy(bytes, state, sizeof(State)); return 1; }
-static int unpack_state(const void *bytes, size_t size, void **state)
+/* As bytes it has a number of them and of the model behind: others are no state of this unit. */
+enum { PACKED = sizeof(State) + sizeof(uint64_t) };
+static uint64_t number_of(const void *state)
 {
-  if (size != sizeof(State)) return 0;
+  const unsigned char *bytes = (const unsigned char *)state;
+  const char *token = @_TOKEN;
+  uint64_t n = 14695981039346656037u;
+  size_t i;
+  for (i = 0; i < sizeof(State); ++i) n = (n ^ bytes[i])*1099511628211u;
+  for (i = 0; token[i]; ++i) n = (n ^ (unsigned char)token[i])*1099511628211u;
+  return n;
+}
+static int pack_state(const void *state, void *bytes, size_t size)
+{
+  const uint64_t n = number_of(state);
+  if (size < PACKED) return 0;
+  memcpy(bytes, state, sizeof(State)), memcpy((char *)bytes + sizeof(State), &n, sizeof n);
+  return 1;
+}
+static int unpack_state(Instance *c, const void *bytes, size_t size, void **state)
+{
+  uint64_t n = 0;
+  if (size == PACKED) memcpy(&n, (const char *)bytes + sizeof(State), sizeof n);
+  if (size != PACKED || n != number_of(bytes)) { say(c, 1, "these bytes are no state of this unit"); return 0; }
   if (!*state) *state = malloc(sizeof(State));
   if (*state) memcpy(*state, bytes, sizeof(State));
   return *state != 0;
@@ -340,9 +376,9 @@ typedef void (*fmi2Logger)(void *, const char *, fmi2Status, const char *, const
 typedef struct { fmi2Logger logger; void *(*allocate)(size_t, size_t); void (*release)(void *); void (*finished)(void *, fmi2Status); void *environment; } fmi2Callbacks;
 typedef struct { int newDiscreteStatesNeeded, terminateSimulation, nominalsChanged, valuesChanged, nextEventTimeDefined; double nextEventTime; } fmi2EventInfo;
 
-static void say(Instance *c, int error, const char *text)
+static void say(Instance *c, int what, const char *text)
 {
-  if (c->logger && (error || c->logging)) ((fmi2Logger)c->logger)(c->environment, c->name, error ? fmi2Error : fmi2OK, error ? "logStatusError" : "logAll", text);  /* nothing in it is a format: not every importer reads more than that */
+  if (c->logger && (what || c->logging)) ((fmi2Logger)c->logger)(c->environment, c->name, what == 1 ? fmi2Error : what == 2 ? fmi2Warning : fmi2OK, category_of[what], text);  /* nothing in it is a format: not every importer reads more than that */
 }
 
 static int intermediate(Instance *c) { (void)c; return 0; }
@@ -365,7 +401,7 @@ EXPORTED fmi2Status fmi2SetupExperiment(void *c, int tolerance_defined, double t
 { (void)stop_defined, (void)stop; set_up((Instance *)c, tolerance_defined, tolerance, start); return fmi2OK; }
 EXPORTED fmi2Status fmi2EnterInitializationMode(void *c) { (void)c; return fmi2OK; }
 EXPORTED fmi2Status fmi2ExitInitializationMode(void *c) { return STATUS2(!initialise((Instance *)c)); }
-EXPORTED fmi2Status fmi2Terminate(void *c) { (void)c; return fmi2OK; }
+EXPORTED fmi2Status fmi2Terminate(void *c) { ((Instance *)c)->s.over = 1; return fmi2OK; }
 EXPORTED fmi2Status fmi2Reset(void *c) { reset((Instance *)c); return fmi2OK; }
 EXPORTED fmi2Status fmi2GetReal(void *c, const unsigned *r, size_t n, double *values) { return STATUS2(get_all((Instance *)c, r, n, values)); }
 EXPORTED fmi2Status fmi2SetReal(void *c, const unsigned *r, size_t n, const double *values) { return STATUS2(set_all((Instance *)c, r, n, values)); }
@@ -378,9 +414,9 @@ NONE2(String, char *)
 EXPORTED fmi2Status fmi2GetFMUstate(void *c, void **state) { return STATUS2(keep_state((Instance *)c, state)); }
 EXPORTED fmi2Status fmi2SetFMUstate(void *c, void *state) { return STATUS2(take_state((Instance *)c, state)); }
 EXPORTED fmi2Status fmi2FreeFMUstate(void *c, void **state) { (void)c; free(*state); *state = 0; return fmi2OK; }
-EXPORTED fmi2Status fmi2SerializedFMUstateSize(void *c, void *state, size_t *size) { (void)c, (void)state; *size = sizeof(State); return fmi2OK; }
+EXPORTED fmi2Status fmi2SerializedFMUstateSize(void *c, void *state, size_t *size) { (void)c, (void)state; *size = PACKED; return fmi2OK; }
 EXPORTED fmi2Status fmi2SerializeFMUstate(void *c, void *state, char *bytes, size_t size) { (void)c; return STATUS2(pack_state(state, bytes, size)); }
-EXPORTED fmi2Status fmi2DeSerializeFMUstate(void *c, const char *bytes, size_t size, void **state) { (void)c; return STATUS2(unpack_state(bytes, size, state)); }
+EXPORTED fmi2Status fmi2DeSerializeFMUstate(void *c, const char *bytes, size_t size, void **state) { return STATUS2(unpack_state((Instance *)c, bytes, size, state)); }
 EXPORTED fmi2Status fmi2GetDirectionalDerivative(void *c, const unsigned *u, size_t nu, const unsigned *k, size_t nk, const double *dk, double *du)
 { return STATUS2(directional((Instance *)c, u, nu, k, nk, dk, du)); }
 /* Model Exchange */
@@ -405,7 +441,7 @@ EXPORTED fmi2Status fmi2GetNominalsOfContinuousStates(void *c, double *x, size_t
 /* Co-Simulation */
 EXPORTED fmi2Status fmi2DoStep(void *c, double now, double h, int no_set)
 {
-  const int done = advance((Instance *)c, now + h);
+  const int done = advance((Instance *)c, now, h);
   (void)no_set;
   return done < 0 ? fmi2Error : done == 1 ? fmi2Discard : fmi2OK;
 }
@@ -427,9 +463,9 @@ typedef int fmi3Status;
 enum { fmi3OK, fmi3Warning, fmi3Discard, fmi3Error, fmi3Fatal };
 typedef void (*fmi3Logger)(void *, fmi3Status, const char *, const char *);
 
-static void say(Instance *c, int error, const char *text)
+static void say(Instance *c, int what, const char *text)
 {
-  if (c->logger && (error || c->logging)) ((fmi3Logger)c->logger)(c->environment, error ? fmi3Error : fmi3OK, error ? "logStatusError" : "logAll", text);
+  if (c->logger && (what || c->logging)) ((fmi3Logger)c->logger)(c->environment, what == 1 ? fmi3Error : what == 2 ? fmi3Warning : fmi3OK, category_of[what], text);
 }
 
 typedef void (*fmi3Update)(void *, double, bool, bool, bool, bool, bool *, double *);
@@ -472,7 +508,7 @@ EXPORTED fmi3Status fmi3EnterInitializationMode(void *c, bool tolerance_defined,
 { (void)stop_defined, (void)stop; set_up((Instance *)c, tolerance_defined, tolerance, start); return fmi3OK; }
 EXPORTED fmi3Status fmi3ExitInitializationMode(void *c) { return STATUS3(!initialise((Instance *)c)); }
 EXPORTED fmi3Status fmi3EnterEventMode(void *c) { (void)c; return fmi3OK; }
-EXPORTED fmi3Status fmi3Terminate(void *c) { (void)c; return fmi3OK; }
+EXPORTED fmi3Status fmi3Terminate(void *c) { ((Instance *)c)->s.over = 1; return fmi3OK; }
 EXPORTED fmi3Status fmi3Reset(void *c) { reset((Instance *)c); return fmi3OK; }
 EXPORTED fmi3Status fmi3GetFloat64(void *c, const uint32_t *r, size_t n, double *values, size_t m) { return STATUS3(n == m && get_all((Instance *)c, r, n, values)); }
 EXPORTED fmi3Status fmi3SetFloat64(void *c, const uint32_t *r, size_t n, const double *values, size_t m) { return STATUS3(n == m && set_all((Instance *)c, r, n, values)); }
@@ -500,9 +536,9 @@ EXPORTED fmi3Status fmi3GetVariableDependencies(void *c, uint32_t r, size_t *e, 
 EXPORTED fmi3Status fmi3GetFMUState(void *c, void **state) { return STATUS3(keep_state((Instance *)c, state)); }
 EXPORTED fmi3Status fmi3SetFMUState(void *c, void *state) { return STATUS3(take_state((Instance *)c, state)); }
 EXPORTED fmi3Status fmi3FreeFMUState(void *c, void **state) { (void)c; free(*state); *state = 0; return fmi3OK; }
-EXPORTED fmi3Status fmi3SerializedFMUStateSize(void *c, void *state, size_t *size) { (void)c, (void)state; *size = sizeof(State); return fmi3OK; }
+EXPORTED fmi3Status fmi3SerializedFMUStateSize(void *c, void *state, size_t *size) { (void)c, (void)state; *size = PACKED; return fmi3OK; }
 EXPORTED fmi3Status fmi3SerializeFMUState(void *c, void *state, uint8_t *bytes, size_t size) { (void)c; return STATUS3(pack_state(state, bytes, size)); }
-EXPORTED fmi3Status fmi3DeserializeFMUState(void *c, const uint8_t *bytes, size_t size, void **state) { (void)c; return STATUS3(unpack_state(bytes, size, state)); }
+EXPORTED fmi3Status fmi3DeserializeFMUState(void *c, const uint8_t *bytes, size_t size, void **state) { return STATUS3(unpack_state((Instance *)c, bytes, size, state)); }
 EXPORTED fmi3Status fmi3GetDirectionalDerivative(void *c, const uint32_t *u, size_t nu, const uint32_t *k, size_t nk, const double *seed, size_t ns, double *s, size_t m)
 { return STATUS3(nk == ns && nu == m && directional((Instance *)c, u, nu, k, nk, seed, s)); }
 EXPORTED fmi3Status fmi3GetAdjointDerivative(void *c, const uint32_t *u, size_t nu, const uint32_t *k, size_t nk, const double *seed, size_t ns, double *s, size_t m)
@@ -543,7 +579,7 @@ EXPORTED fmi3Status fmi3GetOutputDerivatives(void *c, const uint32_t *r, size_t 
 EXPORTED fmi3Status fmi3DoStep(void *v, double now, double h, bool no_set, bool *event, bool *terminate, bool *early, double *last)
 {
   Instance *c = (Instance *)v;
-  const int done = advance(c, now + h);
+  const int done = advance(c, now, h);
   (void)no_set;
   *event = false, *terminate = done == 1, *early = done == 2, *last = c->s.m.t;
   return STATUS3(done >= 0);

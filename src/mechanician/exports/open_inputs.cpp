@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mechanician/expression/family_name.hpp"
+#include "mechanician/instant/family_numbers.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/plain_model.hpp"
 
@@ -23,7 +24,7 @@ std::string without(const std::string& name, std::string_view suffix) {
 }  // namespace
 
 std::optional<System> with_open_inputs(const System& system) {
-  if (system.kernels() || system.source().text.empty()) return {};
+  if (stays_in_families(system) || system.source().text.empty()) return {};
   const Model& model = system.model();
   constexpr std::string_view section = "inputs.";
   const bool any = std::any_of(model.places.begin(), model.places.end(), [&](const auto& place) {

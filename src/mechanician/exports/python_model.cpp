@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "mechanician/base/text.hpp"
 #include "mechanician/compile/program_inputs.hpp"
 #include "mechanician/equations/equations.hpp"
 #include "mechanician/exports/c_printer.hpp"
@@ -74,6 +75,56 @@ class PythonPrinter {
   std::vector<std::string> texts_;
 };
 
+/// Decisions: of numbers by Python itself, of symbols and arrays by the module that has the functions.
+struct PythonHelper {
+  std::string_view name, text;
+};
+constexpr PythonHelper helpers[] = {
+    {"where", R"(def where(c, a, b, f):
+    """a where c holds, else b"""
+    if c is True or c is False:
+        return a if c else b
+    if hasattr(f, 'Piecewise'):
+        return f.Piecewise((a, c), (b, True))
+    choose = getattr(f, 'if_else', None) or getattr(f, 'where', None)
+    return choose(c, a, b) if choose else a if c else b
+)"},
+    {"sign", R"(def sign(x, f):
+    return f.sign(x) if hasattr(f, 'sign') else where(x > 0, 1, where(x < 0, -1, 0, f), f)
+)"},
+    {"least", R"(def least(a, b, f):
+    return where(a <= b, a, b, f)
+)"},
+    {"largest", R"(def largest(a, b, f):
+    return where(a >= b, a, b, f)
+)"},
+    {"equal", R"(def equal(a, b, f):
+    return f.Eq(a, b) if hasattr(f, 'Eq') else a == b
+)"},
+    {"both", R"(def both(a, b, f):
+    join = getattr(f, 'And', None) or getattr(f, 'logic_and', None) or getattr(f, 'logical_and', None)
+    return join(a, b) if join else a and b
+)"},
+    {"either", R"(def either(a, b, f):
+    join = getattr(f, 'Or', None) or getattr(f, 'logic_or', None) or getattr(f, 'logical_or', None)
+    return join(a, b) if join else a or b
+)"},
+    {"opposite", R"(def opposite(a, f):
+    turn = getattr(f, 'Not', None) or getattr(f, 'logic_not', None) or getattr(f, 'logical_not', None)
+    return turn(a) if turn else not a
+)"},
+};
+
+/// Those that a program uses.
+std::string helpers_of(const std::string& program) {
+  const auto uses = [&](std::string_view name) { return program.find(std::string(name) + "(") != std::string::npos; };
+  std::string out;
+  for (const PythonHelper& h : helpers)
+    if (uses(h.name) || (h.name == "where" && (uses("sign") || uses("least") || uses("largest"))))
+      out += std::string(h.text) + "\n\n";
+  return out;
+}
+
 std::string quoted(const std::string& text) {
   std::string out = "'";
   for (const char c : text)
@@ -113,19 +164,39 @@ class PythonWriter {
     out += "# f has sin, cos, sqrt and the like: math, numpy, sympy or casadi.\nimport math\n\n";
     std::string mapping = list_of(parameters);
     mapping.front() = '{', mapping.back() = '}';
-    out += fmt::format(
-        "coordinates = {}\nconstraints = {}\nparameters = {}\n\n\ndef sign(x):\n    return (x > 0) - (x < 0)\n\n\n",
-        list_of(coordinates), list_of(rows), mapping);
-    add_matrix(out, "mass_matrix", "M", eqs_.M);
-    add_vector(out, "force", "Q, the given forces", eqs_.Q);
-    add_matrix(out, "constraint_matrix", "A", eqs_.A);
-    add_vector(out, "constraint_vector", "b", eqs_.b);
-    if (eqs_.has_C) add_vector(out, "nonideal", "C", eqs_.C);
-    while (out.ends_with("\n\n")) out.pop_back();
-    return out;
+    out += rows_that_come_and_go();
+    out += fmt::format("coordinates = {}\nconstraints = {}\nparameters = {}\n\n\n", list_of(coordinates), list_of(rows),
+                       mapping);
+    std::string functions;
+    add_matrix(functions, "mass_matrix", "M", eqs_.M);
+    add_vector(functions, "force", "Q, the given forces", eqs_.Q);
+    add_matrix(functions, "constraint_matrix", "A", eqs_.A);
+    add_vector(functions, "constraint_vector", "b", eqs_.b);
+    if (eqs_.has_C) add_vector(functions, "nonideal", "C", eqs_.C);
+    while (functions.ends_with("\n\n")) functions.pop_back();
+    return out + helpers_of(functions) + functions;
   }
 
  private:
+  /// A and b have all rows, also those that do not act all the time.
+  std::string rows_that_come_and_go() const {
+    std::vector<std::string> one_sided, released;
+    for (const Row& row : eqs_.rows)
+      if (row.one_sided) one_sided.push_back(row.name);
+    for (const Constraint& c : model_.constraints)
+      if (!c.engaged) released.push_back(c.name);
+    for (const Control& c : model_.controls)
+      if (!c.engaged) released.push_back(c.name);
+    std::string out;
+    if (!one_sided.empty())
+      out += fmt::format("# One-sided: rows of A a >= b, which act where they touch and press: {}.\n",
+                         quote_list(one_sided));
+    if (!released.empty())
+      out += fmt::format("# Not engaged where the motion begins, in A and b all the same: {}.\n", quote_list(released));
+    for (char& c : out)
+      if (c == '\r') c = ' ';
+    return out;
+  }
   std::vector<std::string> begin(std::string& out, const char* name, const char* what, std::vector<Expr> functions) {
     out += fmt::format("def {}(t, q, v, p=parameters, f=math):\n    \"\"\"{}\"\"\"\n", name, what);
     if (functions.empty()) return {};

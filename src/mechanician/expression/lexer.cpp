@@ -91,6 +91,11 @@ Token Lexer::name() {
     return c.valid && is_name_start(c.value) ? end + 1 - at_ : std::size_t{0};
   };
   while (at_ < text_.size()) {
+    // Most letters are these, and models of bodies have millions.
+    if (const char c = text_[at_]; (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c)) {
+      ++at_;
+      continue;
+    }
     if (const std::size_t index = index_follows(); index > 2) {
       at_ += index;
       continue;

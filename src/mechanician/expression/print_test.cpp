@@ -136,6 +136,14 @@ TEST(PrintLatex, OfRepresentativeExpressions) {
   EXPECT_EQ(to_latex(derivative_symbol(xd)), "\\ddot{x}");
   EXPECT_EQ(to_latex(coordinate("theta_1")), "\\theta_{1}");
   EXPECT_EQ(to_latex(parameter("mass")), "\\mathrm{mass}");
+  // Fonts of mathematics have letters beyond ASCII by name only.
+  EXPECT_EQ(to_latex(coordinate("φ")), "\\varphi");
+  EXPECT_EQ(to_latex(derivative_symbol(coordinate("ω_max"))), "\\dot{\\omega_{\\mathrm{max}}}");
+  EXPECT_EQ(to_latex(coordinate("Δx2")), "\\Delta x_{2}");
+  EXPECT_EQ(to_latex(coordinate("αβ")), "\\alpha\\beta");
+  EXPECT_EQ(to_latex(coordinate("Α")), "\\mathrm{A}");
+  EXPECT_EQ(to_latex(parameter("größe_ü")), "\\text{größe}_{\\text{ü}}");
+  EXPECT_EQ(to_latex(parameter("x_α1")), "x_{\\alpha1}");
   EXPECT_EQ(to_latex(Expr(1e-30)), "1\\cdot 10^{-30}");
   EXPECT_EQ(to_latex(select(a < b, x, Expr(0))), "\\begin{cases}x & a < b \\\\ 0 & \\text{else}\\end{cases}");
   EXPECT_EQ(to_latex(unknown_derivative(unknown_function("alpha", {time_symbol()}), time_symbol())), "\\dot{\\alpha}");

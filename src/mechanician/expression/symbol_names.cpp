@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <string>
 #include <string_view>
 
+#include "mechanician/base/text.hpp"
 #include "mechanician/expression/family_name.hpp"
 #include "mechanician/expression/force_names.hpp"
+#include "mechanician/expression/latex_letters.hpp"
 #include "mechanician/expression/print.hpp"
 
 namespace mechanician {
@@ -29,14 +32,36 @@ constexpr std::array<std::string_view, 35> greek = {
     "nu",    "xi",    "pi",     "rho",   "sigma",   "tau",   "upsilon", "phi",   "chi",  "psi",   "omega",  "Gamma",
     "Delta", "Theta", "Lambda", "Xi",    "Pi",      "Sigma", "Upsilon", "Phi",   "Psi",  "Omega", "varphi"};
 
+/// Letters that stand for themselves: one in italics, a word upright. Fonts of mathematics have none beyond ASCII, those of text do.
+std::string word_latex(std::string_view word) {
+  if (word.empty()) return {};
+  const bool ascii = std::ranges::all_of(word, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  if (ascii && word.size() == 1 && word != "_") return std::string(word);
+  std::string escaped;
+  for (const char c : word) escaped += c == '_' ? std::string("\\_") : std::string(1, c);
+  return (ascii ? "\\mathrm{" : "\\text{") + escaped + "}";
+}
+
 std::string plain_latex(std::string_view part) {
   for (const auto g : greek)
     if (part == g) return "\\" + std::string(part);
-  std::size_t letters = 0;
-  for (const char c : part) letters += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  std::string escaped;
-  for (const char c : part) escaped += c == '_' ? std::string("\\_") : std::string(1, c);
-  return letters <= 1 ? escaped : "\\mathrm{" + escaped + "}";
+  std::string out;
+  std::size_t word = 0;  // where letters without a name of their own begin
+  const auto put = [&out](std::string_view text) {
+    // A command ends where no letter follows.
+    const bool runs_on = !out.empty() && std::isalpha(static_cast<unsigned char>(out.back())) && !text.empty() &&
+                         std::isalpha(static_cast<unsigned char>(text.front()));
+    out += (runs_on ? " " : "") + std::string(text);
+  };
+  for (std::size_t i = 0; i < part.size();) {
+    const CodePoint c = decode_utf8(part, i);
+    const std::string_view named = c.valid ? latex_letter(c.value) : std::string_view{};
+    if (!named.empty()) put(word_latex(part.substr(word, i - word))), put(named);
+    i += static_cast<std::size_t>(c.length);
+    if (!named.empty()) word = i;
+  }
+  put(word_latex(part.substr(word)));
+  return out;
 }
 
 }  // namespace
@@ -56,12 +81,8 @@ std::string name_latex(std::string_view name) {
   const std::string_view head = name.substr(0, split);
   std::string_view tail = name.substr(split);
   if (!tail.empty() && tail.front() == '_') tail.remove_prefix(1);
-  return plain_latex(head) +
-         (tail.empty()
-              ? ""
-              : "_{" +
-                    (std::isdigit(static_cast<unsigned char>(tail.front())) ? std::string(tail) : plain_latex(tail)) +
-                    "}");
+  const bool number = std::ranges::all_of(tail, [](char c) { return std::isdigit(static_cast<unsigned char>(c)); });
+  return plain_latex(head) + (tail.empty() ? "" : "_{" + (number ? std::string(tail) : plain_latex(tail)) + "}");
 }
 
 std::string symbol_text(const Symbol& s) {

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/expression/latex_letters.hpp"
 #include "mechanician/expression/node.hpp"
 #include "mechanician/expression/print.hpp"
 #include "mechanician/expression/simplify.hpp"
@@ -443,7 +444,16 @@ std::string lookup_name(const Expr& lookup, bool latex) {
   std::string name = table.name();
   if (latex) {
     std::string escaped;
-    for (const char c : name) escaped += c == '_' ? "\\_" : std::string(1, c);
+    for (std::size_t i = 0; i < name.size();) {
+      const CodePoint c = decode_utf8(name, i);
+      const std::string_view named = c.valid ? latex_letter(c.value) : std::string_view{};
+      const std::string_view itself = std::string_view(name).substr(i, static_cast<std::size_t>(c.length));
+      escaped += itself == "_"    ? "\\_"
+                 : !named.empty() ? fmt::format("{{{}}}", named)
+                 : c.value < 0x80 ? std::string(itself)
+                                  : fmt::format("\\text{{{}}}", itself);
+      i += itself.size();
+    }
     name = "\\operatorname{" + escaped + "}";
   }
   const auto x = static_cast<std::size_t>(order_of(leaf, 0)), y = static_cast<std::size_t>(order_of(leaf, 1));

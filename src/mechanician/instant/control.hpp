@@ -22,6 +22,10 @@ void make_control_stage(const ControlValues& control, const Eigen::MatrixXd& A, 
                         const Eigen::VectorXd& qdd, const Eigen::VectorXd& terms, const Eigen::VectorXd& units,
                         ControlStage& to);
 
+/// What the controller believes at a state (System::nominal()). Contacts do there what that model has them do, but where both models say the
+/// same of gaps and slips they are those of the system: which of them touch and slip is known better there.
+Instant accelerate_believed(const System& believed, const State& state, const std::vector<Contact>& contacts);
+
 /// `now`: evaluated at the state of the plant; `contacts`: of it, by geometry alone.
 Instant accelerate_with_control(const System& system, const Evaluation& now, const AccelerateOptions& options,
                                 const std::vector<Contact>& contacts, const Plant& plant);

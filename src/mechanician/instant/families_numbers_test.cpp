@@ -7,6 +7,8 @@
 #include <tuple>
 
 #include "mechanician/instant/both_for_test.hpp"
+#include "mechanician/instant/family_numbers.hpp"
+#include "mechanician/instant/rolled_bodies_for_test.hpp"
 #include "mechanician/large/large_system.hpp"
 
 namespace mechanician {
@@ -34,9 +36,9 @@ void expect_same_words(const System& kernels, const System& written) {
 }
 
 /// M, Q, A, b, residuals and rates at random states, to the rounding that both say there may be.
-void expect_same(const std::string& text, int n, int m) {
+void expect_same(const std::string& text, int n, int m, const ParameterOverrides& set = {}) {
   SCOPED_TRACE(text);
-  const Both both(text);
+  const Both both(text, set);
   const System &written = both.written, &kernels = both.kernels;
   ASSERT_TRUE(kernels.kernels() && !written.kernels());
   for (const System* system : {&written, &kernels}) ASSERT_EQ(std::tuple(system->n(), system->m()), std::tuple(n, m));
@@ -210,6 +212,57 @@ potential = "sum(i = 1..N, k*x[i]^2/2)"
   copy->set_parameters(values);
   EXPECT_FALSE(copy->kernels());
   EXPECT_EQ(copy->evaluate(state).values.Q(0), -7.0);
+}
+
+TEST(FamilyNumbers, OfBodiesThatAreAlikeAreThoseOfEachByItself) {
+  for (const int count : {3, 30}) {
+    expect_same(chain_of_balls, 7 * count, 4 * count, {{"N", static_cast<double>(count)}});
+    expect_same(chain_of_hinges, 3 * count, 2 * count, {{"N", static_cast<double>(count)}});
+  }
+}
+
+/// Exponents are no data; neither are signs, states beside coordinates, or names that are left alone.
+TEST(FamilyNumbers, OfTermsThatDifferInMoreThanNumbersAreTheirOwn) {
+  expect_same(R"toml(
+coordinates = ["a", "b", "c", "d", "e", "f"]
+[parameters]
+k = [3.5, 4.5, 5.5]
+g = 7.25
+[states]
+z = { rate = "-z + a" }
+w = { rate = "-2.5*w + b" }
+[dynamics]
+kinetic   = "3.5*a'^2 + 4.5*b'^2 - (-5.5)*c'^2 + (1 + a^2)*d'^2/2 + (1 + b^2)*e'^2/2 + f'^2*(2 + sin(f))"
+potential = "5.25*a^3 + 6.25*b^4 + 7.25*c^3 - 8.25*(a*b) + 9.25*(b*c) + k[1]*d^2 + k[3]*e^2 + g*f + z*d + a*e"
+[dynamics.force]
+a = "-5.5*a'*abs(a')"
+b = "-6.5*b'*abs(b')"
+c = "7.5*a"
+[constraints]
+one   = "a^2 + 5.75*b = 6.75"
+two   = "b^2 + 6.75*c = 7.75"
+three = "d^3 + 5.75*e = 6.75"
+four  = "d' = 5.75*f' + t"
+five  = "e' = 6.75*d' + t"
+)toml",
+              8, 7);
+}
+
+/// What is written member by member comes from kernels where so much of it is alike, and everything else is there as before.
+TEST(FamilyNumbers, AreThoseOfKernelsWhereBodiesAreMany) {
+  const auto read = [](const std::string& text, double count) {
+    return System(read_family_model_text(text, "m.toml", {{"N", count}}));
+  };
+  EXPECT_FALSE(read(chain_of_balls, 3).kernels());
+  const System many = read(chain_of_balls, 60);
+  EXPECT_TRUE(many.kernels() && !stays_in_families(many));
+  EXPECT_EQ(many.equations().n(), 420);
+  // Contacts are written out.
+  const System touching = read(chain_of_balls +
+                                   "[contacts.c]\nsphere = { on = \"link[N]\", radius = 0.01 }\n"
+                                   "plane = { at = [0, 0, -9], normal = [0, 0, 1] }\n",
+                               60);
+  EXPECT_TRUE(!touching.kernels() && touching.has_contacts());
 }
 
 }  // namespace

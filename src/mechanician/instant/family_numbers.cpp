@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mechanician/model/validate.hpp"
 #include "mechanician/solve/instant_pattern.hpp"
 
 namespace mechanician {
@@ -60,8 +61,17 @@ Eigen::VectorXd vector_of(const Numbers& x) {
 
 }  // namespace
 
-FamilyNumbers::FamilyNumbers(FamilyModel stated)
-    : stated_(std::move(stated)), kernels_(std::make_shared<LargeSystem>(stated_)) {
+bool is_stated_in_families(const FamilyModel& model) {
+  constexpr long least_members = 4;
+  return model.num_coordinates() >= least_members * static_cast<long>(model.coordinates.size());
+}
+
+bool stays_in_families(const System& system) {
+  return system.kernels() && (system.n() > most_coordinates || is_stated_in_families(system.kernels()->model()));
+}
+
+FamilyNumbers::FamilyNumbers(FamilyModel stated, std::shared_ptr<LargeSystem> kernels)
+    : stated_(std::move(stated)), kernels_(std::move(kernels)) {
   const SparsePattern& p = kernels_->pattern();
   M_ = sort_entries(p.M, p.n, p.n, true, M_slot_);
   A_ = sort_entries(p.A, p.m, p.n, false, A_slot_);

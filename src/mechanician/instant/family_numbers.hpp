@@ -10,10 +10,17 @@
 
 namespace mechanician {
 
+/// A model whose coordinates are families, and not named one by one. So many there must be for each that is named in the file: a ladder
+/// of 82 coordinates that is written member by member takes three times as long by kernels of one member each.
+bool is_stated_in_families(const FamilyModel& model);
+/// Numbers come from kernels, and the model is not written out for what else is asked: it is stated in families, or too large. Where
+/// kernels run over members that are named one by one, as those of bodies are, everything is there as of small models.
+bool stays_in_families(const System& system);
+
 class FamilyNumbers {
  public:
-  /// Throws ModelError for what kernels cannot do.
-  explicit FamilyNumbers(FamilyModel stated);
+  /// With the kernels of it.
+  FamilyNumbers(FamilyModel stated, std::shared_ptr<LargeSystem> kernels);
 
   const FamilyModel& stated() const { return stated_; }
   const std::shared_ptr<LargeSystem>& kernels() const { return kernels_; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "mechanician/instant/family_numbers.hpp"
 #include "mechanician/model/family_model.hpp"
 
 namespace mechanician {
@@ -40,7 +41,7 @@ bool open_starts(std::span<const StartValue> names, const std::function<bool(con
 
 std::optional<State> start_with_joints(const System& system, std::map<std::string, double>& position,
                                        std::map<std::string, double>& velocity) {
-  if (system.kernels() || (position.empty() && velocity.empty()) || !ties_bodies(system.model().places))
+  if (stays_in_families(system) || (position.empty() && velocity.empty()) || !ties_bodies(system.model().places))
     return std::nullopt;
   const Model& model = system.model();
   ParameterOverrides overrides;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "mechanician/instant/family_numbers.hpp"
+
 namespace mechanician {
 
 namespace {
@@ -147,7 +149,8 @@ std::vector<OpenJoint> measure(const System& system, const State& at,
 }  // namespace
 
 std::vector<OpenJoint> find_open_joints(const System& system, const Projection& ended) {
-  if (ended.converged || ended.unmet_rates || ended.not_finite || system.kernels() || system.n() > most_coordinates)
+  if (ended.converged || ended.unmet_rates || ended.not_finite || stays_in_families(system) ||
+      system.n() > most_coordinates)
     return {};
   const auto joints = rows_of_joints(system);
   const Evaluation now = system.evaluate(ended.state);

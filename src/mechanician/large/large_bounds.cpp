@@ -81,7 +81,7 @@ void LargeSystem::evaluate_with_bounds(const At& point, Bounded& to) {
           ++output;
         }
       for (std::int64_t j = 0; j < here && !kernel->row_expressions.empty(); ++j) {
-        const std::size_t row = at(kernel->first_row + begin + j);
+        const std::size_t row = at(kernel->row[at(begin + j)]);
         to.residual[row] = value_of(output, j), to.rate[row] = value_of(output + 1, j);
         to.residual_bound[row] = bound_of(output, j), to.rate_bound[row] = bound_of(output + 1, j);
       }

@@ -50,7 +50,7 @@ const std::vector<SparseEntry>& LargeSystem::derivative_pattern() {
   std::vector<std::int64_t> keys;
   const auto key_of = [&](const Kernel& kernel, const Kernel::Derivative& d, std::int64_t j) {
     const auto& coordinates = kernel.members.coordinates;
-    const std::int64_t row = d.of_row ? n_ + kernel.first_row + j : coordinates[at(d.row)][at(j)];
+    const std::int64_t row = d.of_row ? n_ + kernel.row[at(j)] : coordinates[at(d.row)][at(j)];
     return row << 32 | coordinates[at(d.col)][at(j)];
   };
   for (const auto& kernel : kernels_) {
@@ -75,13 +75,12 @@ void LargeSystem::calc_derivatives(const MemberPoint& point, const double* lambd
   const Lock lock(mutex_);
   std::fill(by_q.begin(), by_q.end(), 0.0), std::fill(by_qd.begin(), by_qd.end(), 0.0);
   for (const auto& kernel : kernels_)
-    kernel->derivative_functions.evaluate(
-        model_, *kernel->term, kernel->members, kernel->sides, point, false,
-        [&](std::size_t i, std::size_t member, double value, double) {
-          const Kernel::Derivative& d = kernel->derivatives[i];
-          (d.by_velocity ? by_qd : by_q)[at(d.to[member])] +=
-              d.times_lambda ? value * lambda[kernel->first_row + static_cast<std::int64_t>(member)] : value;
-        });
+    kernel->derivative_functions.evaluate(model_, *kernel->term, kernel->members, kernel->sides, point, false,
+                                          [&](std::size_t i, std::size_t member, double value, double) {
+                                            const Kernel::Derivative& d = kernel->derivatives[i];
+                                            (d.by_velocity ? by_qd : by_q)[at(d.to[member])] +=
+                                                d.times_lambda ? value * lambda[kernel->row[member]] : value;
+                                          });
 }
 
 }  // namespace mechanician

@@ -137,8 +137,8 @@ void LargeSystem::evaluate_rows(const At& point, std::span<double> residual, std
       kernel->run(kernel->rows, desk, (here + lanes - 1) / lanes);
       for (std::int64_t j = 0; j < here; ++j) {
         const double* const out = desk.outputs.data() + 2 * lanes * (j / lanes) + j - block_begin(j / lanes, here);
-        residual[at(kernel->first_row + begin + j)] = out[0];
-        rate[at(kernel->first_row + begin + j)] = out[lanes];
+        const std::size_t row = at(kernel->row[at(begin + j)]);
+        residual[row] = out[0], rate[row] = out[lanes];
       }
     }
   }

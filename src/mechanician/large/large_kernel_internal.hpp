@@ -41,13 +41,16 @@ struct LargeSystem::Kernel {
   };
   const Term* term = nullptr;
   TermMembers members;
-  int first_row = 0;
+  std::shared_ptr<RolledTerm> rolled;  ///< where members are listed one by one
+  std::size_t number = 0;              ///< of the term among all that are stated, where it is not rolled
+  std::vector<std::int32_t> row;       ///< by member, of a constraint: its number
   std::vector<Output> constant, varying;
   std::vector<std::int64_t> first;  ///< by coordinate: where members follow each other the first one's; else −1
   CompiledFunction function;        ///< of varying, lanes side by side
   CompiledFunction rows;            ///< residual and rate of a constraint
   CompiledFunction mass_power;      ///< ½ q̇ᵀṀ q̇
   RowTraits traits;
+  std::vector<RowTraits> own_traits;  ///< by member, where these say it in other words and places
   std::vector<Expr> row_expressions;  ///< residual and rate
   std::vector<Switch> switches;
   std::vector<Expr> rates_of_switches, divisors;
@@ -71,6 +74,14 @@ struct LargeSystem::Kernel {
   std::vector<Source> bounded_sources;
   std::vector<Desk> desks = std::vector<Desk>(1);
   bool shared = false;  ///< worth several threads, and no two members go to the same place
+
+  std::string member_name(std::int64_t member) const {
+    if (rolled && !rolled->stated.empty()) return rolled->stated[static_cast<std::size_t>(member)].name;
+    return mechanician::member_name(*term, members, member);
+  }
+  const Place& place(std::int64_t member) const {
+    return rolled && !rolled->stated.empty() ? rolled->stated[static_cast<std::size_t>(member)].place : term->place;
+  }
 
   /// [t | q | q̇ | indices | numbers | sides]
   std::vector<Expr> inputs() const;

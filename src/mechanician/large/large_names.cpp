@@ -9,10 +9,10 @@
 namespace mechanician {
 
 std::string LargeSystem::row_name(int row) const {
-  const Kernel& kernel = kernel_of(row);
-  if (kernel.term->is_rate)
-    return model_.name_of(kernel.members.target[static_cast<std::size_t>(row - kernel.first_row)]) + "'";
-  return member_name(*kernel.term, kernel.members, row - kernel.first_row);
+  const auto [number, member] = row_places_[static_cast<std::size_t>(row)];
+  const Kernel& kernel = *kernels_[static_cast<std::size_t>(number)];
+  if (kernel.term->is_rate) return model_.name_of(kernel.members.target[static_cast<std::size_t>(member)]) + "'";
+  return kernel.member_name(member);
 }
 
 /// "b of constraint `rod[3]`"
@@ -20,8 +20,7 @@ std::string LargeSystem::quantity_name(const Kernel& kernel, int output, std::in
   const auto num_constant = static_cast<int>(kernel.constant.size()),
              num_values = num_constant + static_cast<int>(kernel.varying.size());
   if (output >= num_values)
-    return fmt::format("{}constraint `{}`", output > num_values ? "the rate of " : "",
-                       member_name(*kernel.term, kernel.members, member));
+    return fmt::format("{}constraint `{}`", output > num_values ? "the rate of " : "", kernel.member_name(member));
   const Kernel::Output& o = output < num_constant ? kernel.constant[static_cast<std::size_t>(output)]
                                                   : kernel.varying[static_cast<std::size_t>(output - num_constant)];
   const auto coordinate = [&](int local) {
@@ -36,7 +35,7 @@ std::string LargeSystem::quantity_name(const Kernel& kernel, int output, std::in
     default:
       return fmt::format("{} of constraint `{}`",
                          o.part == Kernel::Part::right ? "b" : "the coefficient of " + coordinate(o.a) + "''",
-                         member_name(*kernel.term, kernel.members, member));
+                         kernel.member_name(member));
   }
 }
 
@@ -73,7 +72,8 @@ std::optional<NotFinite> LargeSystem::explain_not_finite(const At& point) const 
         if (!std::isfinite(out[i])) {
           const auto output = static_cast<int>(i);
           NotFinite result = mechanician::explain_not_finite(
-              tape, output, in, quantity_name(*kernel, output, static_cast<std::int64_t>(j)), kernel->term->place);
+              tape, output, in, quantity_name(*kernel, output, static_cast<std::int64_t>(j)),
+              kernel->place(static_cast<std::int64_t>(j)));
           std::string plain;  // an index of a definition is i#3
           for (bool mark = false; const char c : result.expression) {
             mark = c == '#' || (mark && c >= '0' && c <= '9');

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/bounded.hpp"
 #include "mechanician/expression/interval.hpp"
+#include "mechanician/expression/simplify.hpp"
 #include "mechanician/large/member_inputs.hpp"
 #include "mechanician/model/model.hpp"
 #include "mechanician/model/source_map.hpp"
@@ -27,10 +29,56 @@ LargeQuantities::LargeQuantities(const FamilyModel& model, const std::vector<con
       auto& kernels = quantity.sums.emplace_back();
       for (const Term& term : sum.terms) kernels.push_back(make_kernel(term, {}));
     }
-    quantity.whole = make_kernel(stated->term, stated->sums);
+    quantity.alone = stated->term.indices.empty() && stated->sums.empty();
+    if (quantity.alone)
+      quantity.whole.term = &stated->term, quantity.whole.members = find_members(model, stated->term);
+    else
+      quantity.whole = make_kernel(stated->term, stated->sums);
     size_ += at(quantity.whole.members.count);
     quantities_.push_back(std::move(quantity));
   }
+  add_alone();
+}
+
+void LargeQuantities::add_alone() {
+  std::vector<Expr> functions, symbols{time_symbol()};
+  std::unordered_set<const ExprNode*> known{symbols.front().node()};
+  const auto add = [&](const Expr& symbol, Alone::Input input) {
+    if (known.insert(symbol.node()).second) symbols.push_back(symbol), alone_.inputs.push_back(input);
+  };
+  std::size_t place = 0;
+  for (const Quantity& quantity : quantities_) {
+    const Term& term = quantity.stated->term;
+    const TermMembers& members = quantity.whole.members;
+    if (quantity.alone && members.count == 1) {
+      functions.push_back(term.body), alone_.places.push_back(place);
+      has_accelerations_ |= term.body.contains(SymbolKind::acceleration);
+      for (std::size_t c = 0; c < term.coordinates.size(); ++c) {
+        const Expr &x = term.coordinates[c].symbol, v = dot(x);
+        const std::int32_t number = members.coordinates[c][0];
+        add(x, {0, number}), add(v, {1, number}), add(derivative_symbol(v), {2, number});
+      }
+      for (std::size_t k = 0; k < term.numbers.size(); ++k)
+        add(term.numbers[k].symbol,
+            {-1, 0, model_->numbers[at(term.numbers[k].family)].values[at(members.numbers[k][0])]});
+    }
+    place += at(members.count);
+  }
+  for (const Expr& s : symbols_of(functions))
+    if ((kind_bit(s.symbol().kind) & all_forces) != 0) forces_.push_back(s);
+  symbols.insert(symbols.end(), forces_.begin(), forces_.end());
+  alone_.tape = Tape(functions, symbols);
+  alone_.in.resize(symbols.size()), alone_.out.resize(functions.size());
+  alone_.registers.resize(at(alone_.tape.num_registers()));
+}
+
+template <class T>
+void LargeQuantities::place_alone(const T& t, const T* q, const T* qd, const T* qdd, const T* forces, T* to) const {
+  const T* const state[3] = {q, qd, qdd};
+  *to++ = t;
+  for (const Alone::Input& i : alone_.inputs)
+    *to++ = i.order < 0 ? T(i.number) : state[i.order] ? state[i.order][i.at] : T(0.0);
+  for (std::size_t k = 0; k < forces_.size(); ++k) *to++ = forces ? forces[k] : T(0.0);
 }
 
 LargeQuantities::Kernel LargeQuantities::make_kernel(const Term& term, std::span<const QuantitySum> sums) {
@@ -83,9 +131,18 @@ void LargeQuantities::run(Kernel& kernel, double t, std::span<const double> q, s
 }
 
 void LargeQuantities::evaluate(double t, std::span<const double> q, std::span<const double> qd,
-                               std::span<const double> qdd, std::span<double> values) {
+                               std::span<const double> qdd, const double* forces, std::span<double> values) {
+  if (!alone_.places.empty()) {
+    place_alone(t, q.data(), qd.data(), qdd.empty() ? nullptr : qdd.data(), forces, alone_.in.data());
+    alone_.tape.evaluate<double>(alone_.in, alone_.registers, alone_.out);
+    for (std::size_t k = 0; k < alone_.places.size(); ++k) values[alone_.places[k]] = alone_.out[k];
+  }
   std::size_t first = 0;
   for (Quantity& quantity : quantities_) {
+    if (quantity.alone) {
+      first += at(quantity.whole.members.count);
+      continue;
+    }
     sums_.assign(quantity.sums.size(), 0.0);
     for (std::size_t k = 0; k < quantity.sums.size(); ++k)
       for (Kernel& kernel : quantity.sums[k])
@@ -96,8 +153,16 @@ void LargeQuantities::evaluate(double t, std::span<const double> q, std::span<co
 }
 
 template <class T>
-void LargeQuantities::evaluate_as(const T& t, const T* q, const T* qd, const T* qdd, std::span<T> values) const {
+void LargeQuantities::evaluate_as(const T& t, const T* q, const T* qd, const T* qdd, const T* forces,
+                                  std::span<T> values) const {
   std::vector<T> inputs, registers, sums;
+  if (!alone_.places.empty()) {
+    std::vector<T> found(alone_.places.size());
+    inputs.resize(alone_.in.size()), registers.resize(alone_.registers.size());
+    place_alone(t, q, qd, qdd, forces, inputs.data());
+    alone_.tape.evaluate<T>(inputs, registers, found);
+    for (std::size_t k = 0; k < found.size(); ++k) values[alone_.places[k]] = found[k];
+  }
   const MemberState<T> at_state{t, q, qd, qdd};
   const auto run_each = [&](const Kernel& kernel, auto&& take) {
     inputs.resize(static_cast<std::size_t>(kernel.tape.num_inputs()));
@@ -112,6 +177,10 @@ void LargeQuantities::evaluate_as(const T& t, const T* q, const T* qd, const T* 
   };
   std::size_t first = 0;
   for (const Quantity& quantity : quantities_) {
+    if (quantity.alone) {
+      first += at(quantity.whole.members.count);
+      continue;
+    }
     std::vector<T> totals(quantity.sums.size(), T(0.0));
     sums.clear();
     for (std::size_t k = 0; k < quantity.sums.size(); ++k)
@@ -124,9 +193,9 @@ void LargeQuantities::evaluate_as(const T& t, const T* q, const T* qd, const T* 
 }
 
 template void LargeQuantities::evaluate_as(const Interval&, const Interval*, const Interval*, const Interval*,
-                                           std::span<Interval>) const;
+                                           const Interval*, std::span<Interval>) const;
 template void LargeQuantities::evaluate_as(const Bounded&, const Bounded*, const Bounded*, const Bounded*,
-                                           std::span<Bounded>) const;
+                                           const Bounded*, std::span<Bounded>) const;
 
 std::size_t LargeQuantities::quantity_of(std::size_t member) const {
   std::size_t k = 0;

@@ -36,11 +36,15 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 }  // namespace
 
 LargeSystem::LargeSystem(FamilyModel model, int num_threads)
-    : model_(kernel_terms(std::move(model))),
+    : LargeSystem(roll_terms(kernel_terms(std::move(model))), num_threads) {}
+
+LargeSystem::LargeSystem(RolledModel model, int num_threads)
+    : model_(std::move(model.model)),
       n_(static_cast<int>(model_.num_coordinates())),
       threads_(std::make_shared<SparseThreads>(num_threads)) {
-  for (const Term& term : model_.terms)
-    if (!is_number_of_coordinate(term.kind)) add_kernel(term);
+  for (std::size_t i = 0; i < model_.terms.size(); ++i)
+    if (!is_number_of_coordinate(model_.terms[i].kind)) add_kernel(model_.terms[i], model.numbers[i], nullptr);
+  for (const std::shared_ptr<RolledTerm>& rolled : model.rolled) add_kernel(rolled->term, 0, rolled);
   add_members();
   add_switches();
   find_narrow();
@@ -52,13 +56,13 @@ LargeSystem::LargeSystem(FamilyModel model, int num_threads)
   set_up_desks();
 }
 
-void LargeSystem::add_kernel(const Term& term) {
+void LargeSystem::add_kernel(const Term& term, std::size_t stated, std::shared_ptr<RolledTerm> rolled) {
   if (term.kind == TermKind::kinetic && !has_degree_at_most(term.body, SymbolKind::velocity, 2))
     throw ModelError({{term.place, "the kinetic energy is not quadratic in the velocities", {}}}, model_.source);
   if ((term.kind == TermKind::potential) && term.body.contains(SymbolKind::velocity))
     throw ModelError({{term.place, "the potential energy contains velocities", {}}}, model_.source);
   auto kernel = std::make_shared<Kernel>();
-  kernel->term = &term;
+  kernel->term = &term, kernel->number = stated, kernel->rolled = std::move(rolled);
 
   // What one member gives.
   const auto begin = std::chrono::steady_clock::now();
@@ -141,12 +145,7 @@ void LargeSystem::add_kernel(const Term& term) {
 /// Once everything is compiled: what does not grow with the size is not kept waiting for memory by what does.
 void LargeSystem::add_members() {
   for (const auto& kernel : kernels_) {
-    kernel->members = find_members(model_, *kernel->term);
-    if (kernel->term->kind == TermKind::constraint)
-      kernel->first_row = m_, m_ += static_cast<int>(kernel->members.count);
-    if (kernel->term->is_rate)
-      for (std::size_t j = 0; j < kernel->members.target.size(); ++j)
-        states_.push_back({kernel->members.target[j], kernel->first_row + static_cast<int>(j)});
+    kernel->members = kernel->rolled ? std::move(kernel->rolled->members) : find_members(model_, *kernel->term);
     if (kernel->term->kind == TermKind::force) kernel->members.coordinates.push_back(kernel->members.target);
     for (const auto& numbers : kernel->members.coordinates) {
       bool sequence = true;
@@ -154,6 +153,33 @@ void LargeSystem::add_members() {
       kernel->first.push_back(sequence && !numbers.empty() ? numbers[0] : -1);
     }
   }
+  add_rows();
+}
+
+/// In the order in which constraints are stated.
+void LargeSystem::add_rows() {
+  struct Rows {
+    std::size_t number;
+    std::int32_t kernel, from, to;  ///< members
+  };
+  std::vector<Rows> all;
+  for (std::size_t k = 0; k < kernels_.size(); ++k) {
+    Kernel& kernel = *kernels_[k];
+    if (kernel.term->kind != TermKind::constraint) continue;
+    const auto own = static_cast<std::int32_t>(k), count = static_cast<std::int32_t>(kernel.members.count);
+    kernel.row.resize(at(count));
+    if (!kernel.rolled) all.push_back({kernel.number, own, 0, count});
+    for (std::int32_t j = 0; kernel.rolled && j < count; ++j)
+      all.push_back({kernel.rolled->numbers[at(j)], own, j, j + 1});
+  }
+  std::sort(all.begin(), all.end(), [](const Rows& a, const Rows& b) { return a.number < b.number; });
+  for (const Rows& rows : all)
+    for (std::int32_t j = rows.from; j < rows.to; ++j) {
+      Kernel& kernel = *kernels_[at(rows.kernel)];
+      kernel.row[at(j)] = m_++;
+      row_places_.push_back({rows.kernel, j});
+      if (kernel.term->is_rate) states_.push_back({kernel.members.target[at(j)], kernel.row[at(j)]});
+    }
 }
 
 /// Which side belongs to which member. What is the same for all members is one switch, whichever terms it is in.
@@ -236,9 +262,7 @@ void LargeSystem::find_patterns() {
         if (o.part == Kernel::Part::row) entries.push_back(&o);
         if (o.part == Kernel::Part::force) o.to = kernel->members.coordinates[at(o.a)];
         if (o.part == Kernel::Part::right) {
-          o.to.resize(at(kernel->members.count));
-          for (std::int64_t j = 0; j < kernel->members.count; ++j)
-            o.to[at(j)] = kernel->first_row + static_cast<std::int32_t>(j);
+          o.to = kernel->row;
         }
       }
     for (std::size_t k = 0; k < entries.size(); ++k) {
@@ -250,7 +274,7 @@ void LargeSystem::find_patterns() {
           if (kernel->members.coordinates[at(entries[l]->a)][j] == columns[j]) place = entries[l]->to[j];
         if (place < 0) {
           place = static_cast<std::int32_t>(pattern_.A.size());
-          pattern_.A.push_back({kernel->first_row + static_cast<int>(j), columns[j]});
+          pattern_.A.push_back({kernel->row[j], columns[j]});
         }
         entries[k]->to[j] = place;
       }
@@ -272,6 +296,13 @@ void LargeSystem::find_unfelt() {
     kernel->traits.unfelt =
         kernel->term->is_rate && std::all_of(kernel->members.target.begin(), kernel->members.target.end(),
                                              [&](std::int32_t i) { return uses[at(i)] == 1; });
+  for (const auto& kernel : kernels_) {
+    if (!kernel->rolled) continue;
+    for (const RolledTerm::Stated& stated : kernel->rolled->stated) {
+      RowTraits& own = kernel->own_traits.emplace_back(kernel->traits);
+      own.place = stated.place, own.text = stated.text;
+    }
+  }
 }
 
 LargeSystem::Values LargeSystem::make_values() const { return constant_; }
@@ -373,13 +404,11 @@ void LargeSystem::set_up_desks() {
   }
 }
 
-const LargeSystem::Kernel& LargeSystem::kernel_of(int row) const {
-  for (const auto& kernel : kernels_)
-    if (kernel->term->kind == TermKind::constraint && row < kernel->first_row + kernel->members.count) return *kernel;
-  throw std::out_of_range("LargeSystem::kernel_of");
+const RowTraits& LargeSystem::row(int row) const {
+  const RowPlace place = row_places_[at(row)];
+  const Kernel& kernel = *kernels_[at(place.kernel)];
+  return kernel.own_traits.empty() ? kernel.traits : kernel.own_traits[at(place.member)];
 }
-
-const RowTraits& LargeSystem::row(int row) const { return kernel_of(row).traits; }
 
 bool LargeSystem::forces_depend_on(int coordinate) const {
   for (const auto& kernel : kernels_)
@@ -424,6 +453,13 @@ LargeSystem::Start LargeSystem::start() const {
     for (const Term& term : model_.terms) {
       if (term.kind != numbers.kind) continue;
       numbers.values.resize(at(n_), 0.0), numbers.given.resize(at(n_), 0);
+      if (term.indices.empty() && term.target.indices.empty() && term.body.is_constant() && !term.of_sum) {
+        const long number = model_.coordinates[at(term.target.family)].first;
+        if (std::isfinite(term.body.value()) && !numbers.given[at(number)]++) {
+          numbers.values[at(number)] += term.body.value();
+          continue;
+        }
+      }
       const TermMembers members = find_members(model_, term);
       // The terms of a sum come with one that stands for the whole.
       if (!term.of_sum)

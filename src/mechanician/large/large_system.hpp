@@ -9,6 +9,8 @@
 /// the system is made. So deriving and compiling do not grow with the size, and an evaluation is linear in it. Nothing
 /// is allocated in evaluate(). Callers of one object wait for each other; threads share terms of very many members.
 ///
+/// Terms that are written member by member and say the same are rolled into one first (rolled_terms.hpp).
+///
 /// Kinks are held by sides (equations/switches.hpp), one for each member that has one: numbers that the programs read
 /// like those of a list. With those of sides_at() the equations are as they are written.
 
@@ -25,6 +27,7 @@
 #include "mechanician/expression/interval.hpp"
 #include "mechanician/expression/not_finite.hpp"
 #include "mechanician/large/member_functions.hpp"
+#include "mechanician/large/rolled_terms.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/term_members.hpp"
 #include "mechanician/solve/sparse_memory.hpp"
@@ -39,6 +42,7 @@ class LargeSystem {
   /// velocities.
   /// num_threads: as in SparseOptions.
   explicit LargeSystem(FamilyModel model, int num_threads = 0);
+  explicit LargeSystem(RolledModel model, int num_threads = 0);
   LargeSystem(const LargeSystem&) = delete;
   LargeSystem& operator=(const LargeSystem&) = delete;
 
@@ -131,8 +135,8 @@ class LargeSystem {
   struct Source;
   using Lock = std::lock_guard<std::mutex>;
   void take(const At& at) { std::copy(at.sides.begin(), at.sides.end(), sides_.begin()); }
-  const Kernel& kernel_of(int row) const;
-  void add_kernel(const Term& term);
+  void add_kernel(const Term& term, std::size_t stated, std::shared_ptr<RolledTerm> rolled);
+  void add_rows();
   void add_members();
   void add_switches();
   void find_narrow();
@@ -166,6 +170,10 @@ class LargeSystem {
   int num_divisors_ = 0;
   bool is_sum_[4] = {};  ///< M, Q, A, b
   std::vector<std::shared_ptr<Kernel>> kernels_;
+  struct RowPlace {
+    std::int32_t kernel, member;
+  };
+  std::vector<RowPlace> row_places_;  ///< by row
   std::vector<StateRow> states_;
   Values constant_;
   std::shared_ptr<SparseThreads> threads_;

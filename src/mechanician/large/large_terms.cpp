@@ -92,14 +92,30 @@ class KernelTerms {
       if ((model_.kinds_of(quantity.term.body) & all_forces) != 0)
         refuse(quantity.term.place, "forces in outputs and events are not supported beyond 100,000 coordinates yet");
     };
-    for (const FamilyQuantity& output : model_.outputs) no_forces(output);
+    for (const FamilyQuantity& output : model_.outputs)
+      if (!has_forces_of_its_own(output)) no_forces(output);
     for (const FamilyEvent& event : model_.events) no_forces(event.when);
     if (has(TermKind::mass) || !model_.mass.empty())
       refuse(model_.places["mass"], "`mass` is not supported beyond 100,000 coordinates yet: give `kinetic`");
   }
 
+  /// Of rows and coordinates that are named one by one, in an output that is one number: reactions of joints.
+  bool has_forces_of_its_own(const FamilyQuantity& output) const {
+    constexpr KindSet known = forces_of_coordinates | kind_bit(SymbolKind::multiplier) | kind_bit(SymbolKind::power) |
+                              kind_bit(SymbolKind::work);
+    if (!output.term.indices.empty() || has_sums(output.term.body)) return false;
+    for (const Expr& s : symbols_of(std::span(&output.term.body, 1))) {
+      const KindSet kind = kind_bit(s.symbol().kind);
+      if ((kind & all_forces) == 0) continue;
+      const MemberSymbol* member = model_.member_of(s);
+      if ((kind & known) == 0 || (member && !member->indices.empty())) return false;
+    }
+    return true;
+  }
+
   /// Numbers for parameters, and for sums of numbers that are the same for every member; nothing else is changed.
   Expr with_numbers(const Expr& f) {
+    if (!f.contains(SymbolKind::parameter)) return f;
     std::vector<Expr> symbols, values;
     for (const Expr& s : symbols_of(std::span(&f, 1))) {
       const auto number = model_.parameter_numbers.find(s.symbol().name);
@@ -117,6 +133,7 @@ class KernelTerms {
 
   bool is_sum(const Expr& s) const { return model_.sum_of(s) != nullptr; }
   bool has_sums(const Expr& f) const {
+    if (!f.contains(SymbolKind::parameter)) return false;
     const std::vector<Expr> symbols = symbols_of(std::span(&f, 1));
     return std::any_of(symbols.begin(), symbols.end(), [&](const Expr& s) { return is_sum(s); });
   }
@@ -150,21 +167,7 @@ class KernelTerms {
     return terms;
   }
 
-  /// The term with the members that it mentions.
-  void complete(Term& term) const {
-    term.coordinates.clear(), term.numbers.clear();
-    for (TermIndex& index : term.indices) index.name = index.symbol.symbol().name;
-    for (const Expr& s : symbols_of(std::span(&term.body, 1))) {
-      const auto found = model_.members.find(s.symbol().name);
-      const bool number = s.symbol().kind == SymbolKind::parameter;
-      if (found == model_.members.end() || number != (found->second.symbol.symbol().kind == SymbolKind::parameter))
-        continue;
-      auto& list = number ? term.numbers : term.coordinates;
-      if (std::none_of(list.begin(), list.end(),
-                       [&](const MemberSymbol& m) { return same(m.symbol, found->second.symbol); }))
-        list.push_back(found->second);
-    }
-  }
+  void complete(Term& term) const { complete_term(model_, term); }
 
   std::vector<Term> terms_of(Term stated) {
     if (stated.kind == TermKind::constraint) {
@@ -242,6 +245,20 @@ class KernelTerms {
 };
 
 }  // namespace
+
+void complete_term(const FamilyModel& model, Term& term) {
+  term.coordinates.clear(), term.numbers.clear();
+  for (TermIndex& index : term.indices) index.name = index.symbol.symbol().name;
+  std::unordered_set<const ExprNode*> listed;
+  for (const Expr& s : symbols_of(std::span(&term.body, 1))) {
+    const auto found = model.members.find(s.symbol().name);
+    const bool number = s.symbol().kind == SymbolKind::parameter;
+    if (found == model.members.end() || number != (found->second.symbol.symbol().kind == SymbolKind::parameter))
+      continue;
+    if (listed.insert(found->second.symbol.node()).second)
+      (number ? term.numbers : term.coordinates).push_back(found->second);
+  }
+}
 
 FamilyModel kernel_terms(FamilyModel stated) { return KernelTerms(std::move(stated)).take(); }
 

@@ -14,4 +14,7 @@ namespace mechanician {
 /// A model that went through this before comes out as it was. Throws ModelError that names all that is not supported, and where.
 FamilyModel kernel_terms(FamilyModel stated);
 
+/// The members that a term mentions, noted in it.
+void complete_term(const FamilyModel& model, Term& term);
+
 }  // namespace mechanician

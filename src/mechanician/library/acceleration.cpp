@@ -1,11 +1,14 @@
 #include "mechanician/library/acceleration.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <stdexcept>
 
 #include "mechanician/compile/compiled_function.hpp"
 #include "mechanician/instant/accelerate.hpp"
+#include "mechanician/instant/family_numbers.hpp"
 #include "mechanician/instant/measure_model.hpp"
 #include "mechanician/output/remarks.hpp"
 
@@ -39,7 +42,7 @@ struct Acceleration::Own {
 
 Acceleration::Acceleration(const System& system, const State& near) {
   auto shared = std::make_shared<Shared>(Shared{system});
-  if (system.kernels()) {
+  if (stays_in_families(system)) {
     shared->path = "general: the model is one of large families";
   } else if (AccelerationProgramResult made = make_program_near(system, near, {.parameters_as_inputs = true});
              made.made) {
@@ -102,7 +105,12 @@ void Acceleration::evaluate(std::int64_t count, const double* t, std::int64_t t_
   const int n = s.system.n();
   const auto row = [&](std::int64_t k) { return k * n; };
   const auto solve = [&](std::int64_t k) {
-    solve_generally(s.system, t[k * t_apart], q + row(k), qd + row(k), parameters, qdd + row(k));
+    try {
+      solve_generally(s.system, t[k * t_apart], q + row(k), qd + row(k), parameters, qdd + row(k));
+    } catch (const std::domain_error& e) {
+      if (count == 1) throw;
+      throw std::domain_error(fmt::format("state {} of {}, counted from 0: {}", k, count, e.what()));
+    }
   };
   if (!s.one) {
     for (std::int64_t k = 0; k < count; ++k) solve(k);

@@ -84,6 +84,8 @@ struct RestRequest {
   std::optional<double> time = {};
   std::string vary = {};        ///< a parameter with which rest is followed; empty: none
   double from = 0.0, to = 1.0;  ///< its range
+  /// Called some ten times a second: what it throws ends the search.
+  std::function<void()> progress = {};
 };
 
 struct RestPoint {

@@ -8,6 +8,7 @@
 #include "mechanician/analysis/equilibria.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/library/instant_answer.hpp"
+#include "mechanician/library/now_and_then.hpp"
 #include "mechanician/motion/stage_model.hpp"
 #include "mechanician/output/equilibrium_output.hpp"
 #include "mechanician/output/linearise_output.hpp"
@@ -49,6 +50,14 @@ ParameterOverrides find_overrides(const System& system) {
   return set;
 }
 
+/// Ten times a second, however often it is called.
+std::function<void()> tenfold(const std::function<void()>& call) {
+  if (!call) return {};
+  return [call, now_and_then = NowAndThen()]() mutable {
+    if (now_and_then.is_time()) call();
+  };
+}
+
 }  // namespace
 
 LinearAnswer linearise(const System& whole, const LineariseRequest& request) {
@@ -83,7 +92,7 @@ RestAnswer find_rest(const System& system, const RestRequest& request) {
     throw std::invalid_argument(fmt::format("the range of `{}` has no length", request.vary));
   const FoundEquilibria found =
       find_equilibria(system, start_of(system, request.position, {}, request.time),
-                      {.rest = {request.starts, request.seed},
+                      {.rest = {request.starts, request.seed, tenfold(request.progress)},
                        .varied = request.vary,
                        .from = request.from,
                        .to = request.to,

@@ -4,12 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <limits>
 #include <mutex>
 #include <stdexcept>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/library/instant_answer.hpp"
+#include "mechanician/library/now_and_then.hpp"
 #include "mechanician/motion/inputs.hpp"
 #include "mechanician/motion/motion.hpp"
 #include "mechanician/motion/motion_family.hpp"
@@ -135,14 +136,16 @@ MotionAnswer System::integrate(const MotionRequest& request) const {
     recorder.watch([&](Integrator& integrator) { report->look(integrator); });
   }
   RowsInMemory writer(*data);
-  auto last = std::chrono::steady_clock::now();
+  NowAndThen now_and_then;
+  double said = std::numeric_limits<double>::quiet_NaN();  // the time that the caller knows of
   recorder.run(writer, [&](const RunProgress& progress) {
-    if (!request.progress) return true;
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last < std::chrono::milliseconds(100)) return true;
-    last = now;
+    if (!request.progress || !now_and_then.is_time()) return true;
+    said = progress.now;
     return request.progress(progress.begin, progress.now, progress.end);
   });
+  if (const double at = data->summary.end;
+      request.progress && data->summary.status != RunStatus::interrupted && at != said)
+    request.progress(data->header.setup.start.t, at, data->header.setup.motion.to);
   if (report) {
     report->finish(recorder.integrator());
     data->report = report_html(*report_page(), {*this, data->header.setup.start, *report, data->summary, data->events});
@@ -207,8 +210,12 @@ struct MotionStepper::Data {
         names(columns.names()),
         family(has_open_inputs(of) ? std::make_unique<MotionFamily>(of, setup.start, of.inputs_from_outside())
                                    : nullptr),
-        integrator(family ? Integrator(*family, setup.start, setup.motion)
-                          : Integrator(of, setup.start, setup.motion)) {}
+        integrator(family ? Integrator(*family, setup.start, setup.motion) : Integrator(of, setup.start, setup.motion)),
+        progress(request.progress) {}
+  /// Whether the caller wants to go on.
+  bool goes_on() {
+    return !progress || !now_and_then.is_time() || progress(setup.start.t, integrator.t(), setup.motion.to);
+  }
   Sample sample(double t) {
     Sample sample = integrator.sample(t);
     if (!restarted) return sample;
@@ -227,6 +234,8 @@ struct MotionStepper::Data {
   std::vector<std::string> names;
   std::unique_ptr<MotionFamily> family;  ///< of a model with inputs, which vary
   Integrator integrator;
+  std::function<bool(double, double, double)> progress;
+  NowAndThen now_and_then = {};
   std::vector<double> row;
   long rows = 0;
   bool restarted = false;
@@ -257,8 +266,10 @@ bool MotionStepper::advance() {
   const double now = d.row.front(),
                next = std::min(d.setup.start.t + static_cast<double>(d.rows) * *d.setup.every, end);
   if (now >= end) return false;
-  while (d.integrator.t() < next)
+  while (d.integrator.t() < next) {
+    if (!d.goes_on()) return false;
     if (!d.integrator.advance()) break;
+  }
   const double at = std::min(next, d.integrator.t());
   if (!(at > now)) return false;
   d.take(at);
@@ -277,10 +288,9 @@ void MotionStepper::set_input(std::string_view name, double value) {
   const System& system = d.family ? d.family->system() : d.integrator.system();
   const std::vector<double> values = with_input(system, name, value);
   if (!d.family)
-    throw std::invalid_argument(
-        fmt::format("the input `{}` cannot be set while the motion goes on: the model is so large that it is computed "
-                    "by kernels, or events change it",
-                    name));
+    throw std::invalid_argument(fmt::format(
+        "the input `{}` cannot be set while the motion goes on: {}", name,
+        system.kernels() ? "the model is so large that it is computed by kernels" : "events change the model"));
   if (values == system.parameters()) return;
   const double now = d.rows == 0 ? d.setup.start.t : d.row.front();
   if (!(now < d.setup.motion.to)) return;

@@ -30,7 +30,8 @@ struct MotionRequest {
   bool report = false;   ///< make the page of the report too
   std::string columns = {};
   Values scale = {};
-  /// Asked some ten times a second: false ends the run, and what there is is kept.
+  /// Asked after the first step, some ten times a second and at the end: false ends the run, and what there is is kept. Of a motion row
+  /// by row (MotionStepper) it is asked while a row is computed; false: there is no row.
   std::function<bool(double begin, double now, double end)> progress = {};
 };
 

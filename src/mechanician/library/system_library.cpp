@@ -5,10 +5,12 @@
 #include <stdexcept>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/instant/family_numbers.hpp"
 #include "mechanician/instant/generic_rows.hpp"
 #include "mechanician/instant/project.hpp"
 #include "mechanician/library/acceleration.hpp"
 #include "mechanician/library/instant_answer.hpp"
+#include "mechanician/library/system_cache.hpp"
 #include "mechanician/motion/stage_model.hpp"
 #include "mechanician/output/equations_output.hpp"
 #include "mechanician/output/term_equations_output.hpp"
@@ -31,19 +33,23 @@ void refuse_unknown(const FamilyModel& model) {
 }  // namespace
 
 System System::from_file(const std::string& file, const std::map<std::string, double>& set) {
-  FamilyModel model = read_family_model(file, ParameterOverrides(set.begin(), set.end()));
-  refuse_unknown(model);
-  System system(std::move(model));
-  system.given_ = set;
-  return system;
+  return cached_system({.name = file, .text = {}, .is_file = true, .set = set}, [&] {
+    FamilyModel model = read_family_model(file, ParameterOverrides(set.begin(), set.end()));
+    refuse_unknown(model);
+    System system(std::move(model));
+    system.given_ = set;
+    return system;
+  });
 }
 
 System System::from_text(std::string_view text, const std::map<std::string, double>& set, std::string name) {
-  FamilyModel model = read_family_model_text(text, std::move(name), ParameterOverrides(set.begin(), set.end()));
-  refuse_unknown(model);
-  System system(std::move(model));
-  system.given_ = set;
-  return system;
+  return cached_system({.name = name, .text = std::string(text), .is_file = false, .set = set}, [&] {
+    FamilyModel model = read_family_model_text(text, name, ParameterOverrides(set.begin(), set.end()));
+    refuse_unknown(model);
+    System system(std::move(model));
+    system.given_ = set;
+    return system;
+  });
 }
 
 InstantAnswer System::instant() const { return instant(InstantRequest{}); }
@@ -58,7 +64,7 @@ InstantAnswer System::instant(const InstantRequest& request) const {
 std::string System::equations_as(const std::string& format) const {
   if (format != "text" && format != "json" && format != "latex")
     throw std::invalid_argument(fmt::format("equations are text, json or latex, not {}", format));
-  if (kernels()) {
+  if (stays_in_families(*this)) {
     const FamilyModel stated =
         read_family_model_text(source().text, source().file, ParameterOverrides(given_.begin(), given_.end()));
     if (format == "latex")

@@ -283,9 +283,21 @@ class Layer {
   std::vector<Joint> joints_;
   std::vector<Mark> points_, directions_;
   std::map<std::string, std::string> taken_;  ///< names, and what they are
-  std::vector<int> order_;                    ///< bodies, each behind its parent
-  std::vector<Pose> starts_;                  ///< of all bodies
-  std::set<std::string> mentioned_;           ///< names in all texts of the file
+  /// Where in a list names stand, as far as it was looked at.
+  struct Numbers {
+    std::unordered_map<std::string, int> of;
+    std::size_t seen = 0;
+    template <class List>
+    const int* find(const List& list, const std::string& name) {
+      for (; seen < list.size(); ++seen) of.emplace(list[seen].name, static_cast<int>(seen));
+      const auto found = of.find(name);
+      return found == of.end() ? nullptr : &found->second;
+    }
+  };
+  Numbers body_numbers_, point_numbers_;
+  std::vector<int> order_;           ///< bodies, each behind its parent
+  std::vector<Pose> starts_;         ///< of all bodies
+  std::set<std::string> mentioned_;  ///< names in all texts of the file
 
   std::vector<Statement> coordinates_, definitions_, constraints_, positions_, velocities_, parameters_;
   std::vector<std::string> kinetic_, potential_;  ///< names of definitions

@@ -240,6 +240,12 @@ bool Layer::read_frames(Joint& joint, const TomlMember& field) {
                     fmt::format("the axes of {} are not perpendicular: they make an angle of {}°", name,
                                 short_number(std::acos(std::clamp(off, -1.0, 1.0)) * 180 / 3.14159265358979323846))),
              false;
+    // What was taken for perpendicular is so, to rounding: axes are often written with a few digits.
+    if (std::abs(off) > 1e-15 && !own) {
+      const Vector other = R2t * (one.R * a1);
+      a2 = unit(a2 - dot(a2, other) * other);
+      shorten(joint.name + ".square2", a2, joint.span);
+    }
     // e is the second axis, the third column the first one, in both bodies.
     Vector seen1 = R1t * (two.R * a2), seen2 = R2t * (one.R * a1);
     shorten(joint.name + ".seen1", seen1, joint.span), shorten(joint.name + ".seen2", seen2, joint.span);

@@ -32,21 +32,24 @@ void Layer::plant() {
   // A point mass of whose orientation nothing asks has a position alone.
   for (std::size_t i = 1; i < bodies_.size(); ++i) {
     Body& b = bodies_[i];
-    const int k = static_cast<int>(i);
     b.turns = b.has_inertia || is_planar();
-    for (const Joint& j : joints_)
-      if (j.first == k || j.second == k) {
-        const bool at_point =
-            j.type == JointType::spherical || j.type == JointType::distance ||
-            (j.second == k && (j.type == JointType::point_on_line || j.type == JointType::point_on_plane));
-        b.turns = b.turns || !at_point || !is_zero(j.first == k ? j.r1 : j.r2);
-      }
-    for (const auto* marks : {&points_, &directions_})
-      for (const Mark& m : *marks) b.turns = b.turns || (m.body == k && !is_zero(m.local));
     for (const char* part : {"wx", "wy", "wz", "Wx", "Wy", "Wz", "qw", "qx", "qy", "qz"})
       b.turns = b.turns || is_mentioned(b.name + "." + part);
     b.turns = b.turns || !is_zero(b.centre) || !is_zero(b.spin);
   }
+  for (const Joint& j : joints_)
+    for (const int k : {j.first, j.second}) {
+      const bool at_point =
+          j.type == JointType::spherical || j.type == JointType::distance ||
+          (j.second == k && (j.type == JointType::point_on_line || j.type == JointType::point_on_plane));
+      bool& turns = bodies_[static_cast<std::size_t>(k)].turns;
+      turns = turns || !at_point || !is_zero(j.first == k ? j.r1 : j.r2);
+    }
+  for (const auto* marks : {&points_, &directions_})
+    for (const Mark& m : *marks) {
+      bool& turns = bodies_[static_cast<std::size_t>(m.body)].turns;
+      turns = turns || !is_zero(m.local);
+    }
 
   // Reactions are multipliers of rows. Where some are asked for, every body is by itself, so that those which are not determined have
   // their least norm among all; along a tree that was asked for, such joints alone are rows.

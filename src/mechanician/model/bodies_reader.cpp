@@ -127,11 +127,9 @@ std::optional<int> Layer::body_named(const TomlValue& value, const char* what) {
     report(value, fmt::format("{} is the name of a body in quotation marks", what));
     return std::nullopt;
   }
+  if (const int* i = body_numbers_.find(bodies_, value.text)) return *i;
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < bodies_.size(); ++i) {
-    if (bodies_[i].name == value.text) return static_cast<int>(i);
-    names.push_back(bodies_[i].name);
-  }
+  for (const Body& b : bodies_) names.push_back(b.name);
   const std::string near = nearest(value.text, names);
   report(value, fmt::format("there is no body {}", mechanician::quoted(value.text)),
          near.empty() ? fmt::format("the bodies are {}", quote_list(names)) : fmt::format("did you mean `{}`?", near));
@@ -143,15 +141,12 @@ std::optional<Mark> Layer::point_named(const TomlValue& value) {
     report(value, "a point is named by a string", "name it in [points]");
     return std::nullopt;
   }
+  if (const int* i = point_numbers_.find(points_, value.text)) return points_[static_cast<std::size_t>(*i)];
+  if (const int* i = body_numbers_.find(bodies_, value.text))
+    return Mark{value.text, bodies_[static_cast<std::size_t>(*i)].span, *i, {0.0, 0.0, 0.0}};
   std::vector<std::string> names;
-  for (const Mark& m : points_) {
-    if (m.name == value.text) return m;
-    names.push_back(m.name);
-  }
-  for (std::size_t i = 0; i < bodies_.size(); ++i) {
-    if (bodies_[i].name == value.text) return Mark{value.text, bodies_[i].span, static_cast<int>(i), {0.0, 0.0, 0.0}};
-    names.push_back(bodies_[i].name);
-  }
+  for (const Mark& m : points_) names.push_back(m.name);
+  for (const Body& b : bodies_) names.push_back(b.name);
   const std::string near = nearest(value.text, names);
   report(value, fmt::format("there is no point {}", mechanician::quoted(value.text)),
          near.empty() ? "name it in [points], or name a body, whose origin is meant"

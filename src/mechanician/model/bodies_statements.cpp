@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <unordered_set>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/family_name.hpp"
@@ -21,7 +22,7 @@ void each_name(const std::string& text, Found found) {
   if (text.size() > longest_expression) return;
   Lexer lexer(text);
   for (Token token = lexer.next(); token.kind != TokenKind::end && token.kind != TokenKind::error; token = lexer.next())
-    if (token.kind == TokenKind::name) found(std::string(token.text));
+    if (token.kind == TokenKind::name) found(token.text);
 }
 
 /// Of a quantity of bodies, joints and springs by the last part of its name; null: none, or not told by it.
@@ -40,7 +41,7 @@ const char* unit_of(const std::string& part) {
 
 void Layer::note_names(const TomlValue& value) {
   if (value.type == TomlValue::Type::string)
-    each_name(value.text, [this](std::string name) { mentioned_.insert(std::move(name)); });
+    each_name(value.text, [this](std::string_view name) { mentioned_.emplace(name); });
   for (const TomlMember& m : value.members) {
     mentioned_.insert(m.name.substr(0, m.name.find('\'')));
     note_names(m.value);
@@ -153,7 +154,8 @@ void Layer::masses_as_energy(Span span) {
     const bool number = value.type == TomlValue::Type::number;
     // Where a mass depends on where things are, its matrix alone leaves out what a kinetic energy has.
     bool varies = !number && value.type != TomlValue::Type::string;
-    each_name(value.text, [&](const std::string& name) {
+    each_name(value.text, [&](std::string_view token) {
+      const std::string name(token);
       for (const char* section : {"define", "states", "tables"})
         if (const TomlMember* found = root_.find(section); found && found->value.find(name)) varies = true;
       if (const TomlMember* found = root_.find("coordinates"))
@@ -182,15 +184,17 @@ void Layer::put_statements() {
   const Span span = section ? Span{section->begin, section->end} : Span{};
 
   // Definitions that something asks for, by whatever way.
-  std::unordered_map<std::string, const Statement*> by_name;
+  std::unordered_map<std::string_view, const Statement*> by_name;
   for (const Statement& d : definitions_) by_name.emplace(d.name, &d);
-  std::set<std::string> wanted;
-  std::vector<std::string> open(mentioned_.begin(), mentioned_.end());
-  const auto ask = [&](const std::string& text) {
-    each_name(text, [&](std::string name) { open.push_back(std::move(name)); });
+  std::unordered_set<std::string_view> wanted;
+  std::vector<std::string_view> open;
+  const auto want = [&](std::string_view name) {
+    if (wanted.insert(name).second) open.push_back(name);
   };
-  open.insert(open.end(), kinetic_.begin(), kinetic_.end()),
-      open.insert(open.end(), potential_.begin(), potential_.end());
+  const auto ask = [&](const std::string& text) { each_name(text, want); };
+  for (const std::string& name : mentioned_) want(name);
+  for (const auto* names : {&kinetic_, &potential_})
+    for (const std::string& name : *names) want(name);
   for (const Statement& c : constraints_) {
     ask(c.text);
     for (const auto& part : c.parts) {
@@ -210,11 +214,11 @@ void Layer::put_statements() {
   // Reactions, where every one of them is known.
   for (const Joint& j : joints_)
     for (const char* part : {"fx", "fy", "fz", "tx", "ty", "tz"})
-      if (by_itself_ || j.asked) open.push_back(j.name + "." + part);
+      if (by_itself_ || j.asked)
+        if (const auto found = by_name.find(j.name + "." + part); found != by_name.end()) want(found->first);
   while (!open.empty()) {
-    const std::string name = std::move(open.back());
+    const std::string_view name = open.back();
     open.pop_back();
-    if (!wanted.insert(name).second) continue;
     if (const auto found = by_name.find(name); found != by_name.end()) ask(found->second->text);
   }
 
@@ -292,11 +296,17 @@ void Layer::put_statements() {
   if (!kinetic_.empty()) masses_as_energy(span);
   sum("kinetic", kinetic_);
   sum("potential", potential_);
+  std::unordered_map<std::string, std::size_t> given_forces;
+  if (const TomlMember* dynamics = root_.find("dynamics"))
+    if (const TomlMember* table = dynamics->value.find("force"))
+      for (std::size_t i = 0; i < table->value.members.size(); ++i)
+        given_forces.emplace(table->value.members[i].name, i);
   for (auto& [name, f] : forces_) {
     TomlValue& table = table_of(table_of(root_, "dynamics", span), "force", f.span);
     std::string text = f.text;
-    const auto given = std::find_if(table.members.begin(), table.members.end(),
-                                    [&, &wanted = name](const TomlMember& m) { return m.name == wanted; });
+    const auto found = given_forces.find(name);
+    const auto given = found == given_forces.end() ? table.members.end()
+                                                   : table.members.begin() + static_cast<std::ptrdiff_t>(found->second);
     if (given == table.members.end()) {
       table.members.push_back({name, f.span.begin, f.span.end, text_value(text, f.span)});
       continue;
@@ -333,8 +343,10 @@ void Layer::put_statements() {
     const std::vector<Statement>& values = rate ? velocities_ : positions_;
     if (values.empty()) continue;
     TomlValue& table = table_of(table_of(root_, "start", span), rate ? "velocity" : "position", span);
+    std::unordered_set<std::string> given;
+    for (const TomlMember& m : table.members) given.insert(m.name);
     for (const Statement& s : values)
-      if (!table.find(s.name)) table.members.push_back(member(s));
+      if (!given.contains(s.name)) table.members.push_back(member(s));
   }
 }
 

@@ -91,7 +91,8 @@ std::unique_ptr<Expander::Program> Expander::compile(std::span<const Expr> fs, c
       if (const QuantitySum* sum = stated_.sum_of(s)) {
         leaf.is_sum = true, leaf.symbol = s, leaf.alone = sum->around.empty();
         if (!leaf.alone) leaf.sums = compile_sum<Program::Leaf::Sum>(*sum, indices);
-      } else if (const MemberSymbol* member = stated_.member_of(s)) {
+      } else if (const MemberSymbol* member = stated_.member_of(s);
+                 member && (!member->indices.empty() || (kind_bit(leaf.kind) & forces_of_rows) != 0)) {
         leaf.member = member, leaf.first = places.size();
         places.insert(places.end(), member->indices.begin(), member->indices.end());
       } else {

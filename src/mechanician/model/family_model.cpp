@@ -39,15 +39,16 @@ std::string NumberFamily::member_name(std::size_t number) const {
 }
 
 std::string FamilyModel::name_of(long number) const {
-  for (const CoordinateFamily& family : coordinates) {
-    if (number >= family.first + family.count) continue;
-    std::vector<double> at(family.bounds.size());
-    long rest = number - family.first;
-    for (std::size_t k = at.size(); k-- > 0; rest /= family.bounds[k].count())
-      at[k] = static_cast<double>(family.bounds[k].from + rest % family.bounds[k].count());
-    return member_text(family.name, at);
-  }
-  return "";
+  const auto after = std::upper_bound(coordinates.begin(), coordinates.end(), number,
+                                      [](long n, const CoordinateFamily& family) { return n < family.first; });
+  if (after == coordinates.begin()) return "";
+  const CoordinateFamily& family = *(after - 1);
+  if (number >= family.first + family.count) return "";
+  std::vector<double> at(family.bounds.size());
+  long rest = number - family.first;
+  for (std::size_t k = at.size(); k-- > 0; rest /= family.bounds[k].count())
+    at[k] = static_cast<double>(family.bounds[k].from + rest % family.bounds[k].count());
+  return member_text(family.name, at);
 }
 
 namespace {
@@ -68,6 +69,12 @@ std::optional<std::vector<double>> numbers_in(const ParsedName& name) {
 }  // namespace
 
 long FamilyModel::find(std::string_view name) const {
+  // A coordinate by itself, as those of bodies are, of which there may be very many.
+  if (const auto own = members.find(std::string(name)); own != members.end() && own->second.indices.empty() &&
+                                                        own->second.symbol.symbol().kind == SymbolKind::coordinate) {
+    const CoordinateFamily& family = coordinates[static_cast<std::size_t>(own->second.family)];
+    if (family.bounds.empty() && family.name == name) return family.first;
+  }
   const ParsedName parsed = parse_name(name);
   const auto at = numbers_in(parsed);
   for (const CoordinateFamily& family : coordinates) {

@@ -19,12 +19,24 @@ CompiledPrograms::Acceleration::Acceleration(AccelerationProgram made)
       at_powers(made.at_powers),
       at_velocities(made.at_velocities),
       at_vouch(made.at_vouch),
+      at_control(made.at_control),
+      num_columns(made.num_columns),
       outputs(function.program().outputs.size()) {}
+
+void CompiledPrograms::Acceleration::add_efforts(std::span<const double> tau, int num_works, int n) {
+  const double* column = outputs.data() + at_control;
+  double* const powers = outputs.data() + at_powers;
+  for (const double effort : tau) {
+    for (int i = 0; i < n; ++i) outputs[static_cast<std::size_t>(i)] += effort * *column++;
+    for (int i = 0; i < num_works; ++i) powers[i] += effort * *column++;
+  }
+}
 
 void CompiledPrograms::set_inputs(double t, const double* y, int n, const std::vector<double>& sides) {
   inputs[0] = t;
   std::copy(y, y + 2 * n, inputs.begin() + 1);
-  std::copy(sides.begin(), sides.end(), inputs.begin() + at_sides);
+  // Those of control come last, and are no inputs.
+  std::copy_n(sides.begin(), std::ssize(inputs) - at_sides, inputs.begin() + at_sides);
 }
 
 std::unique_ptr<CompiledPrograms> make_programs(const WrittenEquations& equations, const ProgramRows& rows,
@@ -50,7 +62,7 @@ std::unique_ptr<CompiledPrograms> make_programs(const WrittenEquations& equation
   options.singular_mass = rows.singular_mass;
   // Rows that depend on others on the constraints only do so almost where stages are.
   options.dropped_tolerance = 1e-6;
-  options.powers = true;
+  options.powers = options.open_control = true;
   options.given_power = equations.given_power();
   options.reference = reference;
   AccelerationProgramResult result = make_acceleration_program(frozen, options);

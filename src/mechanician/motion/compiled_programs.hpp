@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct CompiledPrograms {
   struct Acceleration {
     CompiledFunction function;
     int at_powers = 0, at_velocities = 0, at_vouch = 0;
+    int at_control = 0, num_columns = 0;  ///< where control is left open; no columns: it is not
     std::vector<double> outputs;
     explicit Acceleration(AccelerationProgram made);
     Acceleration() = default;
@@ -30,6 +32,12 @@ struct CompiledPrograms {
       function(state.data(), outputs.data());
       return outputs[static_cast<std::size_t>(at_vouch)] > 0.0;
     }
+    /// OpenControl::numbers of the last run.
+    const double* control_numbers(int num_works, int n) const {
+      return outputs.data() + at_control + num_columns * (n + num_works);
+    }
+    /// What efforts do becomes a part of q̈ and powers.
+    void add_efforts(std::span<const double> tau, int num_works, int n);
   };
   Acceleration acceleration;
   Acceleration held;  ///< brings velocities onto the constraints first; none where that takes more than one step

@@ -404,6 +404,84 @@ frequency = 3.4
 }
 
 /// Random planes, masses and paths: the instant is what a search over all that contacts may do gives, here by hand for one contact.
+TEST(ControlContacts, contacts_of_a_model_that_is_believed_do_what_that_model_has_them_do) {
+  // It believes that its force lifts the block, which stays where it is, lighter by that force, and rubs less.
+  const double load = 5.0, believed = 3.0, wanted = 0.4, mu = 0.5, force = believed + wanted;
+  const Loaded loaded(R"(
+coordinates = ["x", "y"]
+[parameters]
+load = 5.0
+mu   = 0.5
+[dynamics]
+kinetic   = "(x'^2 + y'^2)/2"
+potential = "load*y"
+[constraints.floor]
+equation = "y >= 0"
+friction = "mu"
+slip     = "x'"
+[actuators]
+lift = { y = "1" }
+[control.height]
+equation  = "y = 0.1"
+frequency = 2.0
+[nominal]
+load = 3.0
+[start]
+velocity = { x = 1.0 }
+)");
+  follow(loaded, 2.0, [&](const Sample& s, Integrator&) {
+    const double braking = mu * (load - force), moved = std::min(s.t, 1.0 / braking);
+    EXPECT_NEAR(s.tau(0), force, 1e-9);
+    EXPECT_NEAR(s.q(0), moved - braking * moved * moved / 2, 1e-8);
+    EXPECT_NEAR(s.q(1), 0.0, 1e-10);
+  });
+}
+
+TEST(ControlContacts, what_a_controller_drives_to_and_fro_is_given_up_with_the_reason) {
+  // Pressed upon the floor the block rubs, so it is lifted; in the air nothing can be done for it, so it is let go.
+  const Loaded loaded(R"(
+coordinates = ["x", "y"]
+[parameters]
+m = 1.2159
+k = 2.388
+mu = 0.3636
+load = 1.1173
+[dynamics]
+kinetic = "m*x'^2/2 + 1.6027*y'^2/2 + 0.1145*cos(x - y)*x'*y'"
+potential = "k*(x^2 + y^2)/2 + load*y"
+force = { x = "-0.2799*x'", y = "-0.2866*y'" }
+[constraints.floor]
+equation = "y >= 0"
+friction = "mu"
+slip = "x'"
+[actuators]
+a = { y = "1", limit = 4.1636 }
+[control.r]
+equation = "x = 0.2981*sin(2.328*t) - 0.0175"
+frequency = 2.9551
+weight = 1.3427
+[nominal]
+m = 0.7271
+mu = 1.9847
+load = 1.372
+[start]
+position = { y = 0.2748 }
+)");
+  Integrator motion = loaded.integrator({.to = 1.5, .tolerance = 1e-8});
+  double before = motion.t();
+  while (motion.advance()) {
+    if (motion.t() - before < 1e-9) continue;  // on the way to what happens there
+    const Sample s = motion.sample(0.5 * (before + motion.t()));
+    const Instant now = accelerate(loaded.system, {s.t, s.q, s.qd}, {.diagnose = false});
+    before = motion.t();
+    if (!now.has_acceleration()) continue;  // just before an impact
+    EXPECT_LE((s.qdd - now.solution.qdd).norm(), 1e-8 * (1.0 + now.solution.qdd.norm())) << "at t = " << s.t;
+  }
+  EXPECT_EQ(motion.stop().reason, StopReason::sliding);
+  EXPECT_NE(motion.stop().message.find("which believes in another model"), std::string::npos) << motion.stop().message;
+  EXPECT_GT(motion.t(), 0.7);
+}
+
 TEST(ControlContacts, random_instants_obey_the_laws_of_contact_and_control) {
   std::mt19937_64 random(4711);
   const auto draw = [&](double from, double to) { return std::uniform_real_distribution<double>(from, to)(random); };

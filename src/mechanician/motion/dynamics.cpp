@@ -251,16 +251,15 @@ bool Dynamics::calc_switches(double t, const double* y, std::span<double> g) {
   if (g.empty()) return true;
   Point point = point_of(t, y);
   const std::size_t expressions = num_expression_switches();
-  if (g.size() > expressions) {
+  if (g.size() > expressions && !calc_control_switches_fast(t, y, g.subspan(expressions))) {
     if (!rhs_by_factors(t, y, scratch_.data())) return false;
     --evaluations, ++projections;
     calc_control_switches(g.subspan(expressions));
     point.ideal = ideal_.data(), point.multipliers = full_.data();
-    if (expressions == 0) return true;
   } else if (!set_reactions(point, y)) {
     return false;
   }
-  return values_->calc_switches(point, g.first(expressions));
+  return expressions == 0 || values_->calc_switches(point, g.first(expressions));
 }
 
 bool Dynamics::bound_switches(const StateBox& box, std::span<Interval> g) {

@@ -28,6 +28,7 @@
 #include "mechanician/motion/equation_values.hpp"
 #include "mechanician/motion/kkt_factors.hpp"
 #include "mechanician/motion/motion_record.hpp"
+#include "mechanician/motion/open_control.hpp"
 #include "mechanician/motion/sizes.hpp"
 #include "mechanician/solve/eigen_decompositions.hpp"
 
@@ -231,8 +232,6 @@ class Dynamics {
   // ---- dynamics_control.cpp
   /// Of the last rhs_by_factors(); empty where nothing is controlled.
   const Eigen::VectorXd& control_force() const { return control_.u; }
-  /// Whether compiled code can do what control does: nothing acts by turns, and nothing else is asked for.
-  bool has_direct_control() const { return num_constraints_ == m_ || facts().control.is_direct(); }
   std::size_t num_control_switches() const { return facts().control_switches.size(); }
   /// Of the switches, those of expressions.
   std::size_t num_expression_switches() const { return facts().switches.size() - num_control_switches(); }
@@ -242,6 +241,8 @@ class Dynamics {
   bool control_may_miss = false;
   /// Whether one was, of the last rhs_by_factors().
   bool misses_requirement() const { return control_.missed; }
+  /// What the controller takes for right, where contacts do in the model that it believes in what they need not do here. Null: there are none.
+  std::function<Instant(const State&)> believes;
   /// Rows of contacts that control keeps closed: it presses just so much that they do not pull.
   void set_carried(std::vector<int> rows) { carried_ = std::move(rows); }
   /// Whether it did so with all of them, of the last rhs_by_factors().
@@ -391,9 +392,14 @@ class Dynamics {
   bool carry_by_force(const double* y, const SolveWith& solve_with);
   void set_control_powers(const double* y);
   void note_missed(const Eigen::VectorXd& solution, bool& refused);
-  ControlMode mode_of_sides() const;
+  const ControlMode& mode_of_sides();
   /// Functions that change sign where what acts does, of the last add_control().
-  void calc_control_switches(std::span<double> g) const;
+  void calc_control_switches(std::span<double> g);
+  /// The same at a state, by compiled code; false: not vouched for.
+  bool calc_control_switches_fast(double t, const double* y, std::span<double> g);
+  /// Control that compiled code left open, for what acts now. False: by the factors.
+  bool find_efforts(const CompiledPrograms::Acceleration& of);
+  bool add_efforts(CompiledPrograms::Acceleration& to);
   bool believe(double t, const double* y);
 
   void find_zero_rows(double t, const double* y);
@@ -491,6 +497,8 @@ class Dynamics {
     Eigen::MatrixXd A, F, X, S;
     Eigen::VectorXd mu, units, qdd, u, tau, delta, powers;
     ControlStage stage;
+    ControlMode mode;
+    OpenEfforts open;
     double cost = 0.0, power = 0.0;
     bool missed = false;
     bool carries = false;

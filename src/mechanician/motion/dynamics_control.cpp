@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "mechanician/motion/dynamics.hpp"
 #include "mechanician/motion/kernels.hpp"
@@ -30,8 +31,8 @@ Dynamics::Believed& Dynamics::Believed::operator=(Believed other) noexcept {
 }
 Dynamics::Believed::~Believed() = default;
 
-ControlMode Dynamics::mode_of_sides() const {
-  ControlMode mode;
+const ControlMode& Dynamics::mode_of_sides() {
+  ControlMode& mode = control_.mode;
   mode.at_limit.assign(facts().control.actuators.size(), 0);
   mode.held.assign(std::max(facts().control.requirements.size(), control_.stage.programme.rows.size()), 0);
   const std::size_t first = num_expression_switches();
@@ -373,6 +374,12 @@ bool Dynamics::carry_by_force(const double* y, const SolveWith& solve_with) {
 
 /// The force that the controller takes for right, by the system it believes in.
 bool Dynamics::believe(double t, const double* y) {
+  if (believes) {
+    const Instant found = believes({t, Eigen::Map<const VectorXd>(y, n_), Eigen::Map<const VectorXd>(y + n_, n_)});
+    if (!found.has_acceleration() || !found.control) return false;
+    control_.u = found.solution.Q_control, control_.tau = found.control->tau, control_.cost = found.control->cost;
+    return true;
+  }
   if (!believed_.dynamics) {
     believed_.system = written()->system().nominal();
     believed_.dynamics = std::make_unique<Dynamics>(*believed_.system);
@@ -398,27 +405,87 @@ bool Dynamics::believe(double t, const double* y) {
   return true;
 }
 
-void Dynamics::calc_control_switches(std::span<double> g) const {
+void Dynamics::calc_control_switches(std::span<double> g) {
   const ControlRoom& c = control_;
   const ControlProgramme& p = c.stage.programme;
-  const ControlMode mode = mode_of_sides();
+  ControlMode mode = mode_of_sides();
   for (std::size_t i = 0; i < g.size(); ++i) {
     const EquationFacts::ControlSwitch& s = facts().control_switches[i];
     if (s.actuator >= 0) {
       // The effort that it would have.
-      ControlMode free = mode;
-      int& at = free.at_limit[static_cast<std::size_t>(s.actuator)];
-      const bool limited = at != 0;
-      at = 0;
-      const double tau = limited ? p.T.row(s.actuator).dot(solve_control_mode(p, free)) : c.tau(s.actuator);
+      int& at = mode.at_limit[static_cast<std::size_t>(s.actuator)];
+      const int limited = std::exchange(at, 0);
+      const double tau = limited ? p.T.row(s.actuator).dot(solve_control_mode(p, mode)) : c.tau(s.actuator);
       g[i] = s.upper ? p.high(s.actuator) - tau : tau - p.low(s.actuator);
+      at = limited;
     } else {
-      ControlMode free = mode;
-      char& held = free.held[static_cast<std::size_t>(s.requirement)];
-      held = 0;
-      g[i] = p.G.row(s.requirement).dot(solve_control_mode(p, free)) - p.r(s.requirement);
+      char& held = mode.held[static_cast<std::size_t>(s.requirement)];
+      const char acts = std::exchange(held, 0);
+      g[i] = p.G.row(s.requirement).dot(solve_control_mode(p, mode)) - p.r(s.requirement);
+      held = acts;
     }
   }
+}
+
+bool Dynamics::calc_control_switches_fast(double t, const double* y, std::span<double> g) {
+  if (!fast_ || prefer_robust || facts().needs_reactions || !surfaces_.empty() || !fast_->acceleration.num_columns)
+    return false;
+  fast_->set_inputs(t, y, n_, sides());
+  if (!fast_->acceleration.run(fast_->inputs) || !find_efforts(fast_->acceleration)) return false;
+  ControlRoom& c = control_;
+  const double* const numbers = fast_->acceleration.control_numbers(num_works(), n_);
+  ControlMode& mode = c.mode;
+  // Those that do not act are seen at once, the others with one of them let go after the other.
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    const EquationFacts::ControlSwitch& s = facts().control_switches[i];
+    if (s.actuator >= 0)
+      g[i] = s.upper ? c.open.high(s.actuator) - c.tau(s.actuator) : c.tau(s.actuator) - c.open.low(s.actuator);
+    else
+      g[i] = c.open.excess(s.requirement);
+  }
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    const EquationFacts::ControlSwitch& s = facts().control_switches[i];
+    if (s.actuator >= 0) {
+      int& at = mode.at_limit[static_cast<std::size_t>(s.actuator)];
+      if (at == 0) continue;
+      const int limited = std::exchange(at, 0);
+      const bool known = c.open.solve(numbers, mode);
+      at = limited;
+      if (!known) return false;
+      const double tau = c.open.efforts()[static_cast<std::size_t>(s.actuator)];
+      g[i] = s.upper ? c.open.high(s.actuator) - tau : tau - c.open.low(s.actuator);
+    } else if (char& held = mode.held[static_cast<std::size_t>(s.requirement)]) {
+      held = 0;
+      const bool known = c.open.solve(numbers, mode);
+      held = 1;
+      if (!known) return false;
+      g[i] = c.open.excess(s.requirement);
+    }
+  }
+  return true;
+}
+
+bool Dynamics::find_efforts(const CompiledPrograms::Acceleration& of) {
+  ControlRoom& c = control_;
+  c.tau.resize(of.num_columns);
+  if (facts().control.every) {
+    if (held_control.front() == 0.0) return false;
+    std::copy(held_control.begin() + 1, held_control.end(), c.tau.begin());
+    return true;
+  }
+  if (!c.open.solve(of.control_numbers(num_works(), n_), mode_of_sides())) return false;
+  std::copy(c.open.efforts().begin(), c.open.efforts().end(), c.tau.begin());
+  c.qdd = Eigen::Map<const VectorXd>(of.outputs.data(), n_);
+  c.values.low.resize(num_actuators()), c.values.high.resize(num_actuators());
+  for (int i = 0; i < num_actuators(); ++i) c.values.low(i) = c.open.low(i), c.values.high(i) = c.open.high(i);
+  return true;
+}
+
+bool Dynamics::add_efforts(CompiledPrograms::Acceleration& to) {
+  if (to.num_columns == 0) return true;
+  if (!find_efforts(to)) return false;
+  to.add_efforts({control_.tau.data(), static_cast<std::size_t>(control_.tau.size())}, num_works(), n_);
+  return true;
 }
 
 Dynamics::PassedLimit Dynamics::find_passed_limit() const {

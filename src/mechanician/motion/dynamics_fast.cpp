@@ -52,8 +52,11 @@ void Dynamics::make_fast(double t, const double* y) {
                                              : "qr";
   if (!written) return;
   written->make_quick_code();
-  if (!has_direct_control()) path_ += ": control";
-  if (!facts().measured.empty() || !sliding_.empty() || !has_direct_control()) return;
+  if (!facts().measured.empty() || !sliding_.empty()) return;
+  if (!carried_.empty() || believes) {
+    path_ += believes ? ": contacts that a controller believes in" : ": contacts that control keeps closed";
+    return;
+  }
   // A single motion is over before programs of this size have been compiled; many motions share them.
   if (factors_->is_sparse() && (!kept_code_ || n_ > most_for_programs)) return;
   const ProgramRows rows{&all, &positions, &velocities, &inert, singular_mass()};
@@ -83,6 +86,7 @@ void Dynamics::make_fast(double t, const double* y) {
   if (!fast_) return;
   if (fast_->rank) sine_rows_ = fast_->sine_rows;
   values_y_.resize(2 * static_cast<std::size_t>(n_));
+  if (fast_->acceleration.num_columns > 0) control_.open = OpenEfforts(facts().control);
 }
 
 /// Newton steps until what is left is rounding: they converge quadratically. False: not vouched for.
@@ -131,7 +135,7 @@ bool Dynamics::rhs_held(double t, double* y, double* dy, const ProjectOptions& o
     if (converge_fast(true, t, y, options, result)) {
       fast_->set_inputs(t, y, n_, sides());
       CompiledPrograms::Acceleration& held = fast_->held;
-      if (held.run(fast_->inputs)) {
+      if (held.run(fast_->inputs) && add_efforts(held)) {
         ++projections;
         std::copy_n(held.outputs.begin() + held.at_velocities, n_, y + n_);
         return take_acceleration(held.outputs.data(), held.at_powers, t, y, dy);
@@ -162,7 +166,8 @@ bool Dynamics::rhs_aside(double t, const double* y, double* dy) {
   if (fast_ && !prefer_robust) {
     CompiledPrograms::Acceleration& fast = fast_->acceleration;
     fast_->set_inputs(t, y, n_, sides());
-    if (fast.run(fast_->inputs)) return take_acceleration(fast.outputs.data(), fast.at_powers, t, y, dy);
+    if (fast.run(fast_->inputs) && add_efforts(fast))
+      return take_acceleration(fast.outputs.data(), fast.at_powers, t, y, dy);
   }
   robust_evaluations += static_cast<bool>(fast_);
   return rhs_by_factors_aside(t, y, dy);

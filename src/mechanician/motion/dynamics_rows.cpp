@@ -173,7 +173,7 @@ double Dynamics::last_mismatch() {
   const std::vector<int>& kept = rows_far_ ? sine_rows_ : all.kept;
   // What is held at rest accelerates by rounding alone: rows are compared with what the forces would do, too, and with
   // the rounding of what they could do if they were turned.
-  constexpr double turned = 1e-9;
+  constexpr double turned = 1e-6;
   std::vector<double>& free = column_;
   std::fill(free.begin(), free.end(), 0.0);
   const std::vector<SparseEntry>& M = facts().pattern.M;

@@ -70,7 +70,7 @@ bool Dynamics::calc_sines_of(std::span<const double> times, const double* states
       for (std::size_t lane = 0; lane < 4; ++lane) x[4 * (1 + i) + lane] = y[lane][i];
     const std::size_t at_sides = static_cast<std::size_t>(fast_->at_sides);
     for (std::size_t i = 1 + width; i < at_sides; ++i) std::fill_n(x + 4 * i, 4, fast_->inputs[i]);
-    for (std::size_t i = 0; i < sides().size(); ++i) std::fill_n(x + 4 * (at_sides + i), 4, sides()[i]);
+    for (std::size_t i = 0; i < num_expression_switches(); ++i) std::fill_n(x + 4 * (at_sides + i), 4, sides()[i]);
     const double* const p = fast_->pivots_of_four.data();
     fast_->rank_of_four(x, fast_->pivots_of_four.data());
     std::vector<double>& side_by_side = fast_->sines_of_four;

@@ -39,8 +39,9 @@ class SmoothMotion : public MotionSteps {
     bool ready = false;  ///< rows are chosen, all of them, and the start is on them
     /// Contacts may be in the way of requirements of control: what is missed is for may_go_on() to look at.
     bool control_may_miss = false;
-    std::vector<int> carried = {};  ///< Dynamics::set_carried()
-    bool passes = false;            ///< it is over as it begins, by an impact
+    std::vector<int> carried = {};                            ///< Dynamics::set_carried()
+    std::function<Instant(const State&)> believes = nullptr;  ///< Dynamics::believes
+    bool passes = false;                                      ///< it is over as it begins, by an impact
     bool judged = false;  ///< that there is an acceleration at the start, and that it is on the constraints, is known
     /// Where multipliers are not unique no guard can be made of them, nor of what control would rather have contacts do: whether the phase
     /// may still go on at a state.

@@ -50,7 +50,7 @@ class LookAhead {
     measure();
     find_null_space();
     if (V_.cols() == 0) return;
-    ahead_.along_motion = gained(y.segment(n_, n_), 1.0);
+    ahead_.along_motion = gained(held_velocity(), 1.0);
     std::mt19937_64 random(20251115);
     std::normal_distribution<double> normal;
     for (int trial = 0; trial < 3; ++trial) {
@@ -110,13 +110,29 @@ class LookAhead {
     V_ = Eigen::HouseholderQR<MatrixXd>(V).householderQ() * MatrixXd::Identity(f.m, V.cols());
   }
 
+  /// The velocity as the rows hold it: what it is off by, as after an impact that counts as one of them, is no motion.
+  VectorXd held_velocity() {
+    const VectorXd v = y_.segment(n_, n_);
+    if (!d_.evaluate_rows(t_, y_.data(), y_.data() + n_)) return v;
+    const EquationValues::RowNumbers now = d_.values().row_numbers();
+    VectorXd off = VectorXd::Zero(d_.facts().m), x(n_);
+    for (const int j : rows_.kept) {
+      const Level level = d_.facts().rows[static_cast<std::size_t>(j)].level;
+      if (level != Level::acceleration) off(j) = level == Level::position ? now.rate[j] : now.residual[j];
+    }
+    if (!factor() || !d_.factors().solve(nullptr, off.data(), x.data(), nullptr)) return v;
+    return v - x;
+  }
+
   /// Along q + wτ, t + clock·τ, by central differences.
   int gained(const VectorXd& w, double clock) {
     const EquationFacts& f = d_.facts();
     if (clock == 0.0 && w.isZero(0.0)) return 0;
     const double length = d_.sizes.reach.length(), extent = length > Reach::tiny ? length : 1.0,
                  fast = d_.sizes.in_units(w.data());
-    const double tau = 1e-5 * std::min(fast > 0.0 ? extent / fast : span_, clock > 0.0 ? span_ : extent / fast);
+    // As long as the motion takes for its own size, or as is left; but not so short that rounding is all there is to see.
+    const double own = fast > 0.0 ? extent / fast : span_;
+    const double tau = 1e-5 * (clock > 0.0 ? std::min(own, std::max(span_, 1e-2 * own)) : own);
     std::vector<double> rate(f.pattern.A.size(), 0.0);
     for (const double s : {-tau, tau}) {
       const VectorXd q = y_.head(n_) + s * w;
@@ -140,8 +156,10 @@ class LookAhead {
       if (!d_.factors().solve(R.col(k).data(), nullptr, X.col(k).data(), nullptr)) return 0;
     const MatrixXd G = R.transpose() * X;
     const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(0.5 * (G + G.transpose()), Eigen::EigenvaluesOnly);
+    const double least =
+        std::max(rank_limits::of_rate * scale, rank_limits::roundings_of_rate * step_control::eps / tau);
     int rank = 0;
-    for (Index k = 0; k < G.cols(); ++k) rank += eigen.eigenvalues()(k) > std::pow(rank_limits::of_rate * scale, 2);
+    for (Index k = 0; k < G.cols(); ++k) rank += eigen.eigenvalues()(k) > least * least;
     return rank;
   }
 
@@ -177,6 +195,7 @@ SmoothMotion::SmoothMotion(Dynamics dynamics, State start_given, MotionOptions o
   dynamics_.take_parameters();
   dynamics_.control_may_miss = phase_.control_may_miss;
   dynamics_.set_carried(phase_.carried);
+  dynamics_.believes = phase_.believes;
   samples_from_ = options.sampled.from.value_or(start.t);
   dynamics_.hold_control(options.sampled.efforts);
   const auto size = static_cast<std::size_t>(dynamics_.size());
@@ -226,6 +245,7 @@ void SmoothMotion::begin() {
   if (!phase_.ready && !dynamics_.choose_rows(t, y.data()))
     return refuse(StopReason::not_finite, "the start cannot be evaluated");
   if (phase_.sizes) {
+    dynamics_.sizes = *phase_.sizes;  // the choice of rows has begun with sizes of its own
     dynamics_.sizes.see(y.data());
   } else {
     dynamics_.sizes.begin(dynamics_.factors().typical_units(), options.scale, options.to - start.t,

@@ -523,6 +523,10 @@ Sample SmoothMotion::sample(double time) {
   const bool near_singular = place(time);
   const auto full = dynamics_.calc_sample(time, y.data(), near_singular ? rate_sample_.data() + n : nullptr);
   if (full) return *full;
+  // A row without numbers is said, once.
+  const std::string_view unknown_row = "accelerations and forces could not be found at";
+  if (!refusal && std::none_of(doubts.begin(), doubts.end(), [&](const auto& x) { return x.starts_with(unknown_row); }))
+    doubts.push_back(fmt::format("{} t = {}", unknown_row, short_number(time)));
   Sample bare;
   bare.t = time;
   bare.q = Eigen::Map<const Eigen::VectorXd>(y.data(), n), bare.qd = Eigen::Map<const Eigen::VectorXd>(y.data() + n, n);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <unordered_map>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/equations/switches.hpp"
@@ -41,6 +42,7 @@ KernelEquations::KernelEquations(const System& system)
       row_values_(system_->make_values()) {
   set_facts();
   set_quantities();
+  set_forces();
 }
 
 std::unique_ptr<EquationValues> KernelEquations::clone() const {
@@ -116,6 +118,22 @@ void KernelEquations::set_quantities() {
   quantities_.assign(outputs_->size() + events_->size() + event_kinks_->size(), 0.0);
 }
 
+/// Where the forces that outputs use come from.
+void KernelEquations::set_forces() {
+  if (outputs_->forces().empty()) return;
+  std::unordered_map<std::string, int> rows;
+  for (int j = 0; j < facts_.m; ++j) rows.emplace(system_->row_name(j), j);
+  for (const Expr& symbol : outputs_->forces()) {
+    ForceFacts& force = facts_.forces.emplace_back();
+    const std::string& name = symbol.symbol().name;
+    force.kind = symbol.symbol().kind;
+    if ((kind_bit(force.kind) & forces_of_coordinates) != 0)
+      force.at = whole_.find_coordinate(name);
+    else if (const auto found = rows.find(name); found != rows.end())
+      force.at = found->second;
+  }
+}
+
 bool KernelEquations::evaluate(double t, const double* q, const double* qd) {
   system_->evaluate(at(t, q, qd), values_);
   mass_power_ = facts_.mass_is_constant ? 0.0 : system_->calc_mass_power(at(t, q, qd));
@@ -182,29 +200,32 @@ std::span<const double> KernelEquations::calc_quantities(const Point& point) {
   const std::span<const double> q(point.q, n), qd(point.qd, n),
       qdd = point.qdd ? std::span<const double>(point.qdd, n) : std::span<const double>();
   const std::span<double> all(quantities_);
-  outputs_->evaluate(point.t, q, qd, qdd, all.first(outputs_->size()));
-  events_->evaluate(point.t, q, qd, qdd, all.subspan(outputs_->size(), events_->size()));
-  event_kinks_->evaluate(point.t, q, qd, qdd, all.last(event_kinks_->size()));
+  outputs_->evaluate(point.t, q, qd, qdd, point.forces, all.first(outputs_->size()));
+  events_->evaluate(point.t, q, qd, qdd, nullptr, all.subspan(outputs_->size(), events_->size()));
+  event_kinks_->evaluate(point.t, q, qd, qdd, nullptr, all.last(event_kinks_->size()));
   return quantities_;
 }
 
 /// On numbers of another kind.
 template <class T>
-void KernelEquations::calc_quantities_as(const T& t, const T* q, const T* qd, const T* qdd, std::span<T> all) {
-  outputs_->evaluate_as(t, q, qd, qdd, all.first(outputs_->size()));
-  events_->evaluate_as(t, q, qd, qdd, all.subspan(outputs_->size(), events_->size()));
-  event_kinks_->evaluate_as(t, q, qd, qdd, all.last(event_kinks_->size()));
+void KernelEquations::calc_quantities_as(const T& t, const T* q, const T* qd, const T* qdd, const T* forces,
+                                         std::span<T> all) {
+  const T* const none = nullptr;
+  outputs_->evaluate_as(t, q, qd, qdd, forces, all.first(outputs_->size()));
+  events_->evaluate_as(t, q, qd, qdd, none, all.subspan(outputs_->size(), events_->size()));
+  event_kinks_->evaluate_as(t, q, qd, qdd, none, all.last(event_kinks_->size()));
 }
 
 void KernelEquations::calc_quantity_noise(const Point& point, const Point& error, std::span<double> noise) {
   const auto n = static_cast<std::size_t>(facts_.n);
-  std::vector<Bounded> state(3 * n), values(quantities_.size());
+  std::vector<Bounded> state(3 * n), values(quantities_.size()), forces(point.forces ? facts_.forces.size() : 0);
   for (std::size_t i = 0; i < n; ++i) {
     state[i] = {point.q[i], error.q[i]}, state[n + i] = {point.qd[i], error.qd[i]};
     if (point.qdd) state[2 * n + i] = {point.qdd[i], error.qdd ? error.qdd[i] : 0.0};
   }
+  for (std::size_t k = 0; k < forces.size(); ++k) forces[k] = {point.forces[k], error.forces ? error.forces[k] : 0.0};
   calc_quantities_as(Bounded(point.t, 0.0), state.data(), state.data() + n, point.qdd ? state.data() + 2 * n : nullptr,
-                     std::span(values));
+                     forces.empty() ? nullptr : forces.data(), std::span(values));
   std::transform(values.begin(), values.end(), noise.begin(), [](const Bounded& b) { return b.error; });
 }
 
@@ -214,7 +235,8 @@ bool KernelEquations::bound_switches(const StateBox& box, std::span<Interval> g)
 }
 
 bool KernelEquations::bound_quantities(const StateBox& box, std::span<Interval> quantities) {
-  calc_quantities_as(box.t, box.q, box.qd, box.qdd, quantities);
+  const std::vector<Interval> forces(facts_.forces.size(), Interval::everything());  // nothing bounds these
+  calc_quantities_as(box.t, box.q, box.qd, box.qdd, forces.data(), quantities);
   return true;
 }
 

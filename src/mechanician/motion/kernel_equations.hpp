@@ -48,7 +48,8 @@ class KernelEquations final : public EquationValues {
   void set_quantities();
   MemberPoint member_point(const Point& point);
   template <class T>
-  void calc_quantities_as(const T& t, const T* q, const T* qd, const T* qdd, std::span<T> all);
+  void calc_quantities_as(const T& t, const T* q, const T* qd, const T* qdd, const T* forces, std::span<T> all);
+  void set_forces();
   LargeSystem::At at(double t, const double* q, const double* qd) const {
     const auto n = static_cast<std::size_t>(facts_.n);
     return {t, {q, n}, {qd, n}, sides};

@@ -198,10 +198,26 @@ void PhasedMotion::begin_phase(State state, double until, bool ready) {
     return;
   phase_start_ = std::move(state);
   phase_until_ = until;
+  if (!gets_on()) return;
   make_smooth(phase_start_, until, ready);
   // One after the other: what one of them is relieved of others may have to carry.
   while (!over && system->num_control() > 0 && find_pulling())
     if (!over) make_smooth(phase_start_, until);
+}
+
+/// What a controller believes may have contacts open that close again at once, and so on without end.
+bool PhasedMotion::gets_on() {
+  constexpr int most = 20;
+  constexpr double least = 1e-9;  // of the run
+  if (!believed_ || phase_start_.t - stuck_.since > least * (options.to - start.t))
+    stuck_ = {.since = phase_start_.t};
+  else if (++stuck_.phases == most)
+    finish(
+        StopReason::sliding,
+        fmt::format("near t = {} contacts change ever more often, {} times since t = {}: with each way of theirs the "
+                    "controller, which believes in another model, drives them into another",
+                    short_number(phase_start_.t), most, short_number(stuck_.since)));
+  return !over;
 }
 
 /// Samples are given forces, and what a controller believes does not know what the contact carries.
@@ -279,6 +295,15 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
     phase.may_go_on = [this, controlled = at_once, carried = !phase.carried.empty()](const State& there) {
       return (!carried || carried_goes_on(there)) && (!controlled || control_goes_on(there)) &&
              (multipliers_unique_ || mode_goes_on(there, smooth_->dynamics().control_force()));
+    };
+  if (!is_sampled() && (believed_ = system->nominal()))
+    phase.believes = [this](const State& there) {
+      const Evaluation now = system->evaluate(there);
+      if (now.not_finite) return Instant();
+      std::vector<Contact> contacts = contacts_of_phase(there, now);
+      for (std::size_t c = 0; c < contacts.size(); ++c)
+        if (modes_[c].status == ContactStatus::open) contacts[c].status = ContactStatus::open;
+      return accelerate_believed(*believed_, there, contacts);
     };
   phase.energy_in_play = sums_.ledger.in_play();
   phase.sizes = smooth_ ? std::optional(smooth_->dynamics().sizes) : before_.sizes;

@@ -132,6 +132,7 @@ class PhasedMotion : public MotionSteps {
   void move_on(Change& change, Evaluation& now, const std::vector<Contact>& contacts);
   void tell(const Change& change);
   void watch_impacts(double time);
+  bool gets_on();
   /// A rebound that is not followed.
   bool is_low(double rate, double acceleration, double rate_size, double gap_noise, double time) const;
   bool jump(State& state, Evaluation& now, std::vector<Contact>& contacts);
@@ -180,6 +181,11 @@ class PhasedMotion : public MotionSteps {
   State phase_start_;
   double phase_until_ = 0.0;
   std::shared_ptr<const PhaseSystem> phase_;
+  std::shared_ptr<const System> believed_;  ///< by the controller
+  struct {
+    double since = 0.0;
+    int phases = 0;
+  } stuck_;  ///< where phases were too short to count
   std::unique_ptr<SmoothMotion> smooth_;
   std::vector<GuardMeaning> meanings_;
   bool change_pending_ = false;

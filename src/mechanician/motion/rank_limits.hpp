@@ -17,6 +17,8 @@ inline constexpr double of_instant = 3e-14;
 inline constexpr double almost = 3e-6;
 /// The same for rates of rows, which are differences: half of the digits are left.
 inline constexpr double of_rate = 1e-7;
+/// And so many roundings of a row of size 1, over the time of the difference.
+inline constexpr double roundings_of_rate = 64.0;
 /// A pivot beyond the generic rank that is larger than this is no rounding: the rank has grown.
 inline constexpr double has_grown = 1e-6;
 /// Rows that are further apart than this need no closer look at a start.

@@ -678,19 +678,22 @@ void SwitchWatch::report_control(const std::vector<double>& before) {
 void SwitchWatch::settle_control_ahead(double next_step) {
   Dynamics& d = view_.dynamics;
   if (d.num_control_switches() == 0) return;
-  const double t = view_.motion.t, h = std::max(view_.step.h, next_step);
+  const MotionSteps& motion = view_.motion;
+  // Not by a step alone that is short because it ends here: for an instant efforts of several actuators may be as good as one.
+  const double t = motion.t, h = std::max({view_.step.h, next_step, 1e-5 * (motion.options.to - motion.start.t)});
   const std::vector<double>& y = view_.step.rk.y_new;
   const std::vector<double> given = d.sides();
   const std::size_t first = d.num_expression_switches();
   const long evaluations = d.evaluations, projections = d.projections;
-  std::vector<double> rate(y.size()), there(y), g(given.size()), noise(given.size());
+  // Along the motion as it came: what acts just here may be nothing that lasts, with accelerations without bound.
+  const std::vector<double>& rate = view_.step.rk.k[12];
+  std::vector<double> there(y), g(given.size()), noise(given.size());
   const auto n = static_cast<std::size_t>(d.n());
-  d.settle_control(t, y.data());
   // It has to stay so for a while: where efforts of actuators come to do the same, they have no share of their own for an instant.
   constexpr int decades = 3;
   std::vector<double> found;
   int agreed = 0;
-  if (d.choose_rows(t, y.data()) && d.rhs(t, y.data(), rate.data()))
+  if (d.choose_rows(t, y.data()))
     for (double tau = 1e-6 * h; tau < 0.2 * h && agreed < decades; tau *= 10.0) {
       for (std::size_t j = 0; j < n; ++j) {
         there[j] = y[j] + tau * y[n + j] + 0.5 * tau * tau * rate[n + j];

@@ -6,12 +6,13 @@
 
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
+#include "mechanician/instant/family_numbers.hpp"
 
 namespace mechanician {
 
 Reactions calc_reactions(const System& system, const Instant& instant) {
   Reactions result;
-  if (system.kernels() || !instant.has_some_acceleration()) return result;
+  if (stays_in_families(system) || !instant.has_some_acceleration()) return result;
   std::vector<Expr> fs;
   for (const Named& d : system.model().definitions)
     if (d.value.contains(SymbolKind::multiplier) && !d.value.contains(SymbolKind::ideal_force))

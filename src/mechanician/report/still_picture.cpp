@@ -78,13 +78,20 @@ std::vector<Shape> find_shapes(const View& view, const System& system, const Sta
   return shapes;
 }
 
-}  // namespace
+constexpr double across = 240.0;  // pixels, whatever the units of the model
 
-std::string still_svg(const System& system, const State& state) {
+/// A shape on a square of `across`, from its upper left corner.
+struct Drawn {
+  std::string colour;
+  std::vector<Flat> points;
+  double radius = 0.0;  ///< of a circle, around the only point
+  bool is_body = false, closed = false;
+};
+
+std::vector<Drawn> draw(const System& system, const State& state) {
   const std::optional<View> view = view_for(system, state);
   if (!view) return {};
   const std::vector<Shape> shapes = find_shapes(*view, system, state);
-  if (shapes.empty()) return {};
   double left = INFINITY, right = -INFINITY, low = INFINITY, high = -INFINITY;
   for (const Shape& s : shapes)
     for (const Flat& p : s.points) {
@@ -93,30 +100,80 @@ std::string still_svg(const System& system, const State& state) {
       low = std::min(low, p.y - r), high = std::max(high, p.y + r);
     }
   const double size = std::max({right - left, high - low, 1e-300}), margin = 0.08 * size, width = size + 2.0 * margin;
-  // 240 pixels across, whatever the units of the model.
   const auto at = [&](const Flat& p) {
-    return Flat{240.0 * (p.x - 0.5 * (left + right) + 0.5 * width) / width,
-                240.0 * (0.5 * (low + high) + 0.5 * width - p.y) / width};
+    return Flat{across * (p.x - 0.5 * (left + right) + 0.5 * width) / width,
+                across * (0.5 * (low + high) + 0.5 * width - p.y) / width};
   };
-  std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"240\" height=\"240\" viewBox=\"0 0 240 240\">";
+  std::vector<Drawn> drawn;
   for (const bool round : {false, true})  // points above what they hold
     for (const Shape& s : shapes) {
-      const bool is_round = s.points.size() == 1;
-      if (is_round != round) continue;
-      if (is_round) {
-        const bool is_body = s.kind == ViewKind::disc || s.kind == ViewKind::sphere;
-        const double r = is_body ? std::max(240.0 * s.radius / width, 1.5) : 4.0;
-        const Flat p = at(s.points.front());
-        svg += fmt::format(R"(<circle cx="{:.2f}" cy="{:.2f}" r="{:.2f}" fill="{}" fill-opacity="{}" stroke="{}"/>)",
-                           p.x, p.y, r, s.colour, is_body ? 0.25 : 1.0, s.colour);
-        continue;
-      }
-      std::string corners;
-      for (const Flat& p : s.points) corners += fmt::format("{:.2f},{:.2f} ", at(p).x, at(p).y);
-      svg += fmt::format(R"(<{} points="{}" fill="none" stroke="{}" stroke-width="2"/>)",
-                         s.closed ? "polygon" : "polyline", corners, s.colour);
+      if ((s.points.size() == 1) != round) continue;
+      Drawn one{s.colour, {}, 0.0, s.kind == ViewKind::disc || s.kind == ViewKind::sphere, s.closed};
+      for (const Flat& p : s.points) one.points.push_back(at(p));
+      if (round) one.radius = one.is_body ? std::max(across * s.radius / width, 1.5) : 4.0;
+      drawn.push_back(std::move(one));
     }
+  return drawn;
+}
+
+}  // namespace
+
+std::string still_svg(const System& system, const State& state) {
+  const std::vector<Drawn> drawn = draw(system, state);
+  if (drawn.empty()) return {};
+  std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"240\" height=\"240\" viewBox=\"0 0 240 240\">";
+  for (const Drawn& s : drawn) {
+    if (s.radius > 0.0) {
+      const Flat p = s.points.front();
+      svg += fmt::format(R"(<circle cx="{:.2f}" cy="{:.2f}" r="{:.2f}" fill="{}" fill-opacity="{}" stroke="{}"/>)", p.x,
+                         p.y, s.radius, s.colour, s.is_body ? 0.25 : 1.0, s.colour);
+      continue;
+    }
+    std::string corners;
+    for (const Flat& p : s.points) corners += fmt::format("{:.2f},{:.2f} ", p.x, p.y);
+    svg += fmt::format(R"(<{} points="{}" fill="none" stroke="{}" stroke-width="2"/>)",
+                       s.closed ? "polygon" : "polyline", corners, s.colour);
+  }
   return svg + "</svg>";
+}
+
+std::string still_latex(const System& system, const State& state) {
+  const std::vector<Drawn> drawn = draw(system, state);
+  if (drawn.empty()) return {};
+  // Plain operators of PDF, which both engines pass on: packages that draw are not everywhere.
+  std::string out = fmt::format(
+      "\\ifdefined\\directlua\\def\\drawn#1{{\\pdfextension "
+      "literal{{#1}}}}\\else\\def\\drawn#1{{\\special{{pdf:content "
+      "#1}}}}\\fi\n\\leavevmode\\hbox to {0:g}bp{{\\vrule width 0pt height {0:g}bp%\n",
+      across);
+  const auto channel = [](const std::string& colour, std::size_t k, double paled) {
+    const double value = std::stoi(colour.substr(1 + 2 * k, 2), nullptr, 16) / 255.0;
+    return 1.0 - paled * (1.0 - value);
+  };
+  for (const Drawn& s : drawn) {
+    const auto colour = [&](double paled, const char* how) {
+      return fmt::format("{:.3f} {:.3f} {:.3f} {} ", channel(s.colour, 0, paled), channel(s.colour, 1, paled),
+                         channel(s.colour, 2, paled), how);
+    };
+    out += "\\drawn{q " + colour(1.0, "RG");
+    if (s.radius > 0.0) {
+      const double x = s.points.front().x, y = across - s.points.front().y, r = s.radius, k = 0.5522847498 * r;
+      out += colour(s.is_body ? 0.25 : 1.0, "rg");
+      out += fmt::format("1 w {:.2f} {:.2f} m ", x + r, y);
+      for (const auto& [ax, ay, bx, by] : {std::array{1.0, 0.0, 0.0, 1.0}, std::array{0.0, 1.0, -1.0, 0.0},
+                                           std::array{-1.0, 0.0, 0.0, -1.0}, std::array{0.0, -1.0, 1.0, 0.0}})
+        out += fmt::format("{:.2f} {:.2f} {:.2f} {:.2f} {:.2f} {:.2f} c ", x + ax * r + bx * k, y + ay * r + by * k,
+                           x + bx * r + ax * k, y + by * r + ay * k, x + bx * r, y + by * r);
+      out += "b";
+    } else {
+      out += "2 w 1 J 1 j ";
+      for (std::size_t k = 0; k < s.points.size(); ++k)
+        out += fmt::format("{:.2f} {:.2f} {} ", s.points[k].x, across - s.points[k].y, k == 0 ? "m" : "l");
+      out += s.closed ? "s" : "S";
+    }
+    out += " Q}%\n";
+  }
+  return out + "\\hfil}\n";
 }
 
 }  // namespace mechanician

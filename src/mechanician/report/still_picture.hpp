@@ -1,6 +1,6 @@
 #pragma once
 
-/// One instant as a picture, SVG: what the report draws of it, without what moves. For notebooks.
+/// One instant as a picture: what the report draws of it, without what moves. For notebooks and articles.
 
 #include <string>
 
@@ -10,5 +10,7 @@ namespace mechanician {
 
 /// Empty where there is nothing to draw.
 std::string still_svg(const System& system, const State& state);
+/// The same for LuaLaTeX and XeLaTeX, a box without packages.
+std::string still_latex(const System& system, const State& state);
 
 }  // namespace mechanician
