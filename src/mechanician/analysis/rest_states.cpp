@@ -10,6 +10,7 @@
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/ensemble/random.hpp"
+#include "mechanician/instant/accelerate.hpp"
 #include "mechanician/instant/project.hpp"
 
 namespace mechanician {
@@ -19,6 +20,8 @@ namespace {
 using Eigen::Index;
 /// Accelerations of rest over the terms that they are the difference of.
 constexpr double rounding = 1e-11;
+/// The same over those of deviations of a typical size, or of forces one by one.
+constexpr double still = 1e-8;
 /// Positions that differ by less, in typical sizes, are the same.
 constexpr double same_position = 1e-6;
 constexpr int most_iterations = 120, most_falls = 40;
@@ -270,7 +273,26 @@ std::optional<RestState> RestSearch::examine(const Eigen::VectorXd& q) {
     }
   found.linear = std::move(at.linear);
   found.spectrum = find_spectrum(found.linear);
+  if (!stays(found)) return std::nullopt;
   return found;
+}
+
+/// Whether the general solver too finds no accelerations there, beside what deviations of a typical size would do: bounds of rounding are
+/// no judges where they are as large as forces, next to singular configurations or where masses are lost in rounding.
+bool RestSearch::stays(const RestState& s) const {
+  const Linearisation& l = s.linear;
+  if (l.M.size() == 0) return true;  // accelerations of what has no mass may not be determined
+  const Instant instant = accelerate(system(), l.state, {.diagnose = false});
+  if (!instant.has_acceleration() || !instant.violations().empty()) return false;
+  double fastest = 0.0;
+  for (const Eigenvalue& e : s.spectrum.eigenvalues) fastest = std::max(fastest, std::norm(e.value));
+  for (Index i = 0; i < scale_.size(); ++i)
+    if (const double mass = instant.values.M(i, i); mass > 0.0)
+      fastest = std::max(fastest, std::abs(instant.values.Q(i)) / (mass * scale_(i)));
+  const Eigen::VectorXd& qdd = instant.solution.qdd;
+  for (Index i = 0; i < qdd.size(); ++i)
+    if (std::abs(qdd(i)) > still * fastest * scale_(i) + 1e-14 * l.qdd_size(i)) return false;
+  return true;
 }
 
 double RestSearch::distance(const Eigen::VectorXd& a, const Eigen::VectorXd& b) const {

@@ -89,6 +89,7 @@ class RestSearch {
 
  private:
   double size_of(const Equations& at) const;
+  bool stays(const RestState& s) const;
   void find_scale();
   void find_periodic(const System& whole);
   void find_quaternions();

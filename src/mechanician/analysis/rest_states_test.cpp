@@ -10,7 +10,6 @@
 
 #include "mechanician/analysis/branch.hpp"
 #include "mechanician/instant/accelerate.hpp"
-#include "mechanician/model/family_model.hpp"
 #include "mechanician/motion/motion_for_test.hpp"
 
 namespace mechanician {
@@ -382,31 +381,58 @@ force = { x = "-x + (mu - x^2)*x'" }
 }
 
 TEST(equilibrium, of_long_chains_in_relative_angles_is_where_forces_vanish) {
-  // A clamped chain of hinges with springs bends under weights; its masses are those of masses at its joints where it is straight, of a
-  // condition of N⁴, and rest does not depend on them.
-  const int N = 70;
-  const double w = 1e-5;
-  const Loaded loaded(expand(read_family_model_text(R"toml(
-coordinates = ["r[1..N]"]
+  // A cantilever of hinges with springs bends under its weight: each spring carries the moment of the weights beyond it. Its masses
+  // by relative angles have a condition of N⁴.
+  const int N = 40;
+  const Loaded loaded(R"toml(
 [parameters]
-N = 70
-[dynamics]
-kinetic = "sum(i = 1..N, 1/2*sum(j = 1..i, (i - j + 1)*r[j]')^2)"
-potential = "sum(i = 1..N, 1/2*r[i]^2) + sum(i = 1..N, 1e-5*(N - i + 1)*sin(sum(j = 1..i, r[j])))"
-)toml",
-                                                    "hinges.toml")));
-  const auto found = rest_of(loaded, {.starts = 2});
+N = 40
+L = "1/N"
+[world]
+planar = "xz"
+gravity = [0, 0, -9.81]
+[bodies."s[i]"]
+for = "i = 1..N"
+mass = "0.5*L"
+inertia = ["0.5*L^3/12", "0.5*L^3/12", "0.5*L^3/12"]
+start = { at = ["(i - 0.5)*L", 0, 0] }
+[joints.root]
+type = "revolute"
+between = ["ground", "s[1]"]
+at = [0, 0, 0]
+axis = [0, 1, 0]
+spring = { stiffness = "4/L" }
+[joints."h[i]"]
+for = "i = 2..N"
+type = "revolute"
+between = ["s[i-1]", "s[i]"]
+at = ["(i - 1)*L", 0, 0]
+axis = [0, 1, 0]
+spring = { stiffness = "2/L" }
+)toml");
+  const auto found = rest_of(loaded, {.starts = 1});
   ASSERT_FALSE(found.empty());
   EXPECT_TRUE(found[0].is_stable());
   for (const RestState& s : found) {
+    const double L = 1.0 / N, weight = 0.5 * L * g;
     Eigen::VectorXd angle = s.linear.state.q;
+    ASSERT_EQ(angle.size(), N);
     for (int i = 1; i < N; ++i) angle(i) += angle(i - 1);
-    double moment = 0.0;  // of the weights beyond a hinge
-    for (int i = N - 1; i >= 0; --i) {
-      moment += w * (N - i) * std::cos(angle(i));
-      EXPECT_NEAR(s.linear.state.q(i), -moment, 1e-11) << "hinge " << i + 1;
+    double moment = 0.0, beyond = 0.0;  // of the weights beyond a hinge
+    for (int i = N - 1; i >= 0; --i, beyond += weight) {
+      moment += (0.5 * weight + beyond) * L * std::cos(angle(i));
+      EXPECT_NEAR(s.linear.state.q(i), moment * L / (i == 0 ? 4.0 : 2.0), 1e-11) << "hinge " << i + 1;
     }
   }
+}
+
+TEST(equilibrium, what_is_next_to_a_singular_configuration_and_moves_is_none) {
+  // Peaucellier's rhombus, stretched, is a crest of its potential.
+  const auto file = std::filesystem::path(MECHANICIAN_SOURCE_DIR) / "models" / "peaucellier.toml";
+  const Loaded loaded(read_model(file, {}));
+  const auto found = rest_of(loaded, {.starts = 15});
+  EXPECT_FALSE(found.empty());
+  for (const RestState& s : found) expect_rest(loaded.system, s);
 }
 
 TEST(equilibrium, walks_end_where_branches_meet_that_nothing_can_move_on) {
