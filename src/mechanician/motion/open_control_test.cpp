@@ -161,7 +161,8 @@ TEST(OpenControl, motions_through_limits_are_those_of_the_general_solver) {
   std::uniform_real_distribution<double> unit(-1.0, 1.0);
   std::size_t saturated = 0, released = 0;
   int compiled = 0;
-  for (int trial = 0; trial < (sanitized ? 2 : 12); ++trial) {
+  constexpr int trials = sanitized ? 2 : 12;
+  for (int trial = 0; trial < trials; ++trial) {
     std::mt19937 random(seed + static_cast<unsigned>(trial));
     const double low = -0.6 - 0.3 * unit(random), high = 0.6 + 0.3 * unit(random);
     const std::string text = fmt::format(
@@ -189,9 +190,9 @@ TEST(OpenControl, motions_through_limits_are_those_of_the_general_solver) {
     EXPECT_LE((other.qd - end.qd).norm(), 2e-9);
     if (HasFailure()) break;
   }
-  EXPECT_GT(saturated, 12u);
-  EXPECT_GT(released, 12u);
-  EXPECT_GT(compiled, 10);
+  EXPECT_GT(saturated, static_cast<std::size_t>(trials));
+  EXPECT_GT(released, static_cast<std::size_t>(trials));
+  EXPECT_GE(compiled, trials - 1);
 }
 
 }  // namespace
