@@ -31,10 +31,6 @@ inline constexpr double asymmetry_tolerance = 1e-10;
 /// M square and finite; M_noise empty or of the same size.
 MassCheck check_mass(const Eigen::MatrixXd& M, const Eigen::MatrixXd& M_noise = {});
 
-/// Coordinate scale: 1/sqrt(M_ii) (`mass_scale`); where there is no mass (zero), such that the entries of A with rows and
-/// columns scaled are of size 1 in the geometric mean (rows and columns in turns), whatever the scale of the rows as given.
-Eigen::VectorXd coordinate_scale(const Eigen::VectorXd& mass_scale, const SparseRows& A);
-
 /// F with FᵀF = M_scaled, one row for each eigenvalue above `tolerance`.
 Eigen::MatrixXd calc_mass_root(const Eigen::MatrixXd& M_scaled, double tolerance);
 
