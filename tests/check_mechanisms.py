@@ -891,9 +891,12 @@ every = 0.25
                 that("and brake it", near(friction, -2 * mu * g * along if row["t"] < speed / (mu * g) else 0.0, 1e-8), (row["t"], friction))
     for row in rows(program, text.format(gx=g * math.sin(slope), gz=-g * math.cos(slope), vx=0, vy=0, mu=0.3, more="")):
         that("a box slides down", near(row["box.x"], g * (math.sin(slope) - 0.3 * math.cos(slope)) * row["t"] ** 2 / 2, 1e-10), row)
-    # What turns as it slides is braked by each way of sharing in its own way.
-    turns = call(program, text.format(gx=0, gz=-g, vx=speed, vy=0, mu=mu, more=", spin = [0, 0, 1]"), "run", "--quiet")
-    that("a box that turns", turns.returncode == 1 and "share what they carry" in turns.stderr, turns.stderr)
+    # What turns as it slides is braked by each way of sharing in its own way: the least forces are taken, and that is said.
+    turns = text.format(gx=0, gz=-g, vx=speed, vy=0, mu=mu, more=", spin = [0, 0, 1]")
+    done = call(program, turns, "run", "--json", "--quiet")
+    that("a box that turns", done.returncode == 0 and "share what they carry" in done.stdout, done.stderr)
+    done = call(program, turns, "accelerate", "--json")
+    that("its acceleration is not unique", done.returncode == 0 and json.loads(done.stdout)["unique"] is False, done.stdout[:300])
 
 
 def pushed_crates(program):

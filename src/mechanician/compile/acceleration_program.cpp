@@ -19,7 +19,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 class Maker {
  public:
   Maker(const Equations& eqs, const AccelerationOptions& options)
-      : eqs_(eqs), options_(options), draft_(eqs, options, all_rows(eqs), false), with_(draft_.numbers) {
+      : eqs_(eqs), options_(options), draft_(eqs, options, rows_of(eqs, options), false), with_(draft_.numbers) {
     num_constraints_ = eqs.num_constraints();
   }
 
@@ -139,10 +139,12 @@ class Maker {
     return values;
   }
 
-  /// Rows of constraints; what control asks for comes after them.
-  static std::vector<int> all_rows(const Equations& eqs) {
+  /// Rows of constraints that act; what control asks for comes after them.
+  static std::vector<int> rows_of(const Equations& eqs, const ProgramOptions& options) {
     std::vector<int> rows(at(eqs.num_constraints()));
     std::iota(rows.begin(), rows.end(), 0);
+    std::erase_if(rows,
+                  [&](int j) { return std::find(options.open.begin(), options.open.end(), j) != options.open.end(); });
     return rows;
   }
 
@@ -243,6 +245,16 @@ class Maker {
       const std::vector<Number> qd = draft_.evaluate(eqs_.qd);
       const Number allowed = with_.mul(constant_number(1e-8), with_.add(one, draft_.square_sum(qd)));
       draft_.margins.push_back(with_.sub(allowed, draft_.abs(draft_.evaluate({eqs_.b[at(j)]})[0])));
+    }
+    // φ > 10⁻⁸ Σ |φ_q q|: what is nearer may touch.
+    for (const int j : options_.open) {
+      Number room = draft_.evaluate({eqs_.rows[at(j)].residual})[0];
+      for (const auto& e : eqs_.A.entries) {
+        if (e.row != j) continue;
+        const std::vector<Number> term = draft_.evaluate({e.value, eqs_.q[at(e.col)]});
+        room = with_.sub(room, with_.mul(constant_number(1e-8), draft_.abs(with_.mul(term[0], term[1]))));
+      }
+      draft_.margins.push_back(room);
     }
     if (!options_.check_rows) return;
     // (b − A q̈)² ≤ tol² (b² + P·q̈ᵀ diag(M) q̈), by Cauchy and Schwarz in the mass metric.

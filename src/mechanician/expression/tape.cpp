@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -14,6 +15,8 @@
 namespace mechanician {
 
 namespace {
+
+constexpr double eps = std::numeric_limits<double>::epsilon();
 
 bool is_commutative(Op op) {
   return op == Op::add || op == Op::mul || op == Op::hypot || op == Op::eq || op == Op::logical_and ||
@@ -57,8 +60,13 @@ Tape::Tape(std::span<const Expr> given, std::span<const Expr> inputs) : num_inpu
       x[k] = folded[a];
     }
     if (constant[i]) folded[i] = evaluate_operator<double>(n->op, x[0], x[1], x[2]);
-    // A constant that is not finite stays in the program, so that its culprit can be found.
-    if (!std::isfinite(folded[i]) && n->num_args > 0) constant[i] = 0;
+    // A constant that is not finite stays in the program, so that its culprit can be found; so does one that is rounding, as sin(π) is,
+    // so that bounds show it.
+    const bool cancels = n->op == Op::sin || n->op == Op::cos || n->op == Op::add || n->op == Op::sub;
+    const double terms = std::abs(x[0]) + std::abs(x[1]);
+    if (n->num_args > 0 &&
+        (!std::isfinite(folded[i]) || (cancels && folded[i] != 0.0 && std::abs(folded[i]) <= eps * terms)))
+      constant[i] = 0;
   }
 
   std::vector<char> used(order.nodes.size(), 0);

@@ -148,6 +148,7 @@ void solve_with_contacts(const System& system, const Evaluation& now, const Acce
   instant.acting = actual.acting;
   instant.optimality = actual.optimality;
   instant.uniqueness_unknown = actual.uniqueness_unknown;
+  instant.shared = actual.shared;
   if (system.has_C() || !actual.friction_force.isZero(0.0)) instant.values.C = nonideal.C + actual.friction_force;
   const Solution of_ideal = instant.solution;
   instant.solution = solve_acting(actual.acting, instant.values.C, true);

@@ -85,6 +85,7 @@ struct Instant {
   std::optional<Impact> impact;      ///< velocities have to jump: there is no acceleration
   std::string contact_trouble;       ///< Coulomb's law has no or several solutions here
   bool uniqueness_unknown = false;   ///< too many contacts with friction to rule out further solutions
+  std::string shared;                ///< contacts share what they carry in one of many ways: what is to be said of it
   std::vector<Eigen::Index> contact_conflict;  ///< rows that cannot hold together
 
   bool has_acceleration() const {

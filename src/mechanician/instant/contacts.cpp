@@ -187,14 +187,14 @@ ContactSolution solve_contacts(const System& system, const InstantValues& values
   } else {
     const CoulombSolution s = solve_coulomb(part, one_sided, friction);
     result.status = s.status;
-    const bool known =
-        s.answer && (s.count == CoulombSolution::Count::one || s.count == CoulombSolution::Count::unknown);
+    const bool known = s.answer && s.count != CoulombSolution::Count::none && s.count != CoulombSolution::Count::several;
     if (s.status == SolveStatus::solved && !known) result.trouble = s.description;
     if (s.status != SolveStatus::solved || !known) {
       result.contacts = std::move(contacts);
       return result;
     }
     result.uniqueness_unknown = s.count == CoulombSolution::Count::unknown;
+    if (s.count == CoulombSolution::Count::shared) result.shared = s.description;
     const CoulombAnswer& answer = *s.answer;
     result.qdd = answer.qdd;
     result.multipliers = spread_rows(answer.multipliers, rows, m);

@@ -83,6 +83,7 @@ struct ContactSolution {
   std::vector<Eigen::Index> conflict;  ///< rows that cannot hold together
   Optimality optimality;
   bool uniqueness_unknown = false;  ///< too many contacts with friction to rule out further solutions
+  std::string shared;               ///< CoulombSolution::Count::shared: what is to be said of it
 };
 
 /// The touching contacts as given (a caller may know better than classify_contacts what touches and slips), all others

@@ -11,6 +11,7 @@
 #include "mechanician/instant/project.hpp"
 #include "mechanician/large/large_system.hpp"
 #include "mechanician/solve/factorisation.hpp"
+#include "mechanician/solve/row_selection.hpp"
 #include "mechanician/solve/sparse_elimination.hpp"
 #include "mechanician/solve/sparse_instant.hpp"
 
@@ -81,7 +82,12 @@ struct Answered {
 
 std::vector<Answered> answers_near(const System& system, const State& start, const MeasureOptions& options) {
   // A state beside the start would not touch what the start touches.
-  if (system.has_contacts()) return {{start, accelerate(system, start, {.diagnose = false})}};
+  if (system.has_contacts()) {
+    Instant instant = accelerate(system, start, {.diagnose = false});
+    const bool any = std::any_of(instant.contacts.begin(), instant.contacts.end(),
+                                 [](const Contact& c) { return c.status != ContactStatus::open; });
+    if (any || !instant.has_acceleration()) return {{start, std::move(instant)}};
+  }
   constexpr double most_ms = 1000.0, slow_ms = 100.0;
   constexpr unsigned seed = 1993;
   const auto begin = Clock::now();
@@ -113,29 +119,41 @@ std::vector<Answered> answers_near(const System& system, const State& start, con
 /// Rows are left out that depend on others at the state of highest rank.
 std::optional<ProgramOptions> options_for(const System& system, const std::vector<Answered>& answers,
                                           bool parameters_as_inputs, std::string& why_not) {
+  ProgramOptions options;
+  // Contacts that are open do not act; what touches is for the general solver, and so is friction of what always does.
+  std::vector<Eigen::Index> acting;
+  for (Eigen::Index j = 0; j < answers.front().instant.values.A.rows(); ++j) acting.push_back(j);
   if (system.has_contacts()) {
-    why_not = "one-sided constraints and friction are decided by the general solver";
-    return std::nullopt;
+    for (const Answered& a : answers)
+      for (const Contact& c : a.instant.contacts)
+        if (!c.values.one_sided || c.values.level != Level::position || c.status != ContactStatus::open) {
+          why_not = "one-sided constraints and friction are decided by the general solver";
+          return std::nullopt;
+        }
+    for (const ContactRow& c : system.equations().contacts) options.open.push_back(c.row), std::erase(acting, c.row);
   }
   const auto& general = *std::max_element(answers.begin(), answers.end(), [](const Answered& a, const Answered& b) {
     return a.instant.solution.rank < b.instant.solution.rank;
   });
-  ProgramOptions options;
   options.reference = inputs_of(general.state);
   if (parameters_as_inputs)
     options.reference.insert(options.reference.end(), system.parameters().begin(), system.parameters().end());
   else
     options.parameters = system.parameters();
-  const Factorisation factors = factor(general.instant.values);
+  const Factorisation factors =
+      factor(options.open.empty() ? general.instant.values : take_rows(general.instant.values, acting));
+  const auto leave_out = [&](std::size_t j, bool zero) {
+    (zero ? options.inert : options.dropped).push_back(static_cast<int>(acting[j]));
+  };
   if (factors.sparse) {
     const std::vector<char>& zero = factors.sparse->zero_rows();
     for (const int j : factors.sparse->rows().dependent())
-      (zero[static_cast<std::size_t>(j)] ? options.inert : options.dropped).push_back(j);
+      leave_out(static_cast<std::size_t>(j), zero[static_cast<std::size_t>(j)]);
   } else {
     const RowFactor& rows = factors.rows;
     for (auto k = static_cast<std::size_t>(rows.rank); k < rows.order.size(); ++k) {
       const auto j = static_cast<std::size_t>(rows.order[k]);
-      (rows.zero_row[j] ? options.inert : options.dropped).push_back(static_cast<int>(j));
+      leave_out(j, rows.zero_row[j]);
     }
   }
   options.singular_mass = !factors.definite;

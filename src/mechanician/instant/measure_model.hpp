@@ -5,8 +5,9 @@
 ///
 /// Times are medians over rounds of evaluations at states near the start, projected onto the constraints, one after the
 /// other, so that no result is there already and no branch is learnt by heart. A state that generated code does not
-/// vouch for is answered by the robust path, within the time that is measured. With one-sided constraints or friction
-/// there is no program, and the start is the only state.
+/// vouch for is answered by the robust path, within the time that is measured. One-sided constraints that are open have no
+/// part in the program, which does not vouch for states where one closes; where one touches at the start, and with friction of what always acts, there
+/// is no program, and the start is the only state.
 
 #include <optional>
 #include <string>

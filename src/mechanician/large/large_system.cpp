@@ -479,7 +479,10 @@ LargeSystem::Start LargeSystem::start() const {
         tape.evaluate<double>(inputs, registers, value);
         if (!std::isfinite(value.front()))
           refuse(term.place, fmt::format("`{}.{}` is not finite", numbers.path, model_.name_of(members.target[at(j)])));
-        numbers.values[at(members.target[at(j)])] += value.front();
+        // What is rounding is zero, as in start_state().
+        double exact = 0.0, rounding = 0.0;
+        tape.evaluate_with_bounds(inputs, std::span(&exact, 1), std::span(&rounding, 1));
+        if (std::abs(value.front()) > rounding) numbers.values[at(members.target[at(j)])] += value.front();
       }
     }
   }

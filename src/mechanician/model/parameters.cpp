@@ -53,7 +53,9 @@ ConstantEvaluation evaluate_constant(const Expr& f, const ParameterIndex& index,
       }
       text += fmt::format(" gives {}", short_number(culprit->value));
     }
-  return {value, std::move(text)};
+  double rounding = 0.0, bound = 0.0;
+  tape.evaluate_with_bounds(inputs, std::span(&bound, 1), std::span(&rounding, 1));
+  return {value, std::move(text), rounding};
 }
 
 double in_si(const std::map<std::string, UnitOf>& units, std::string_view name, double value) {
@@ -139,7 +141,8 @@ StartEvaluation try_start_state(const Model& model, const ParameterValues& param
     const ConstantEvaluation e = evaluate_constant(f, index, parameters.values);
     if (!std::isfinite(e.value))
       result.problems.push_back({model.place_of(path), fmt::format("`{}` is not finite", path), e.culprit});
-    return e.value;
+    // R*sin(pi) is meant to be zero: a size that is rounding would be one that all else is measured by.
+    return std::abs(e.value) <= e.rounding ? 0.0 : e.value;
   };
   result.state.time = value(model.start.time, "start.time");
   for (const Coordinate& c : model.coordinates) {

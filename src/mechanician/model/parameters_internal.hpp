@@ -17,6 +17,7 @@ ParameterIndex index_parameters(const Model& model);
 struct ConstantEvaluation {
   double value;
   std::string culprit;
+  double rounding = 0.0;  // a bound of what rounding does to it
 };
 ConstantEvaluation evaluate_constant(const Expr& f, const ParameterIndex& index, const std::vector<double>& values);
 

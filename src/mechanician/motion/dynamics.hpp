@@ -290,7 +290,8 @@ class Dynamics {
     std::array<double, 2> direction{};  ///< of the slip: ±1, or a unit vector that is near
     bool shares =
         false;  ///< with others, in any way, to the same effect: where the row is left out, its friction is too
-    double begins = 1.0;  ///< 1: it has not had a clear slip yet in this phase
+    bool spreads = false;  ///< shares it with others, each way rubs differently, and the least forces are taken
+    double begins = 1.0;   ///< 1: it has not had a clear slip yet in this phase
   };
   std::vector<Sliding>& sliding() { return sliding_; }
   bool has_sliding() const { return !sliding_.empty(); }

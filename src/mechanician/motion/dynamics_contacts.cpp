@@ -19,7 +19,7 @@ namespace {
 constexpr double eps = std::numeric_limits<double>::epsilon();
 /// Slips slower than this part of the velocities have no direction of their own; where they have just begun, what rounding leaves across
 /// them counts for longer.
-constexpr double no_direction = 1e-11, no_direction_yet = 1e-6;
+constexpr double no_direction = 1e-11, no_direction_yet = 1e-8;
 double least_slip(const Dynamics::Sliding& contact) { return contact.begins != 0.0 ? no_direction_yet : no_direction; }
 /// Sliding contacts from which the series is tried: below, it needs more solutions than there are contacts.
 constexpr int least_series = 12;
@@ -86,10 +86,21 @@ bool Dynamics::evaluate_sliding(double t, const double* y) {
 }
 
 template <class Respond>
-bool Dynamics::add_sliding_with(double t, const double* y, Respond&& respond_to) {
+bool Dynamics::add_sliding_with(double t, const double* y, Respond&& respond_with) {
   if (!evaluate_sliding(t, y)) return false;
   std::vector<double>& lambda = sliding_lambda_;
   double* const w = response_.data();
+  // Multipliers of dependent rows as they share what they carry, always in the same way.
+  const bool spreads = !generally_ && std::any_of(sliding_.begin(), sliding_.end(), [](auto& s) { return s.spreads; });
+  const auto respond_to = [&](double* x) {
+    if (!respond_with(x)) return false;
+    if (!spreads) return true;
+    row_scratch_.assign(x + n_, x + n_ + m_);
+    spread(row_scratch_);
+    std::copy(row_scratch_.begin(), row_scratch_.end(), x + n_);
+    return true;
+  };
+  if (spreads) spread(lambda_joint_);
   // What has a largest force of its own is given; the multipliers that the others follow come after it.
   coulomb_.clear();
   std::fill(column_.begin(), column_.end(), 0.0);
@@ -99,7 +110,7 @@ bool Dynamics::add_sliding_with(double t, const double* y, Respond&& respond_to)
     if (sliding_facts(s).is_force) {
       add_sliding_force(s, 0.0);
       any_given = true;
-    } else if (generally_ || std::binary_search(kept.begin(), kept.end(), sliding_[s].row)) {
+    } else if (generally_ || spreads || std::binary_search(kept.begin(), kept.end(), sliding_[s].row)) {
       coulomb_.push_back(static_cast<int>(s));
     } else if (sliding_[s].shares) {
       lambda[s] = 0.0;

@@ -42,6 +42,7 @@ class SmoothMotion : public MotionSteps {
     std::vector<int> carried = {};                            ///< Dynamics::set_carried()
     std::function<Instant(const State&)> believes = nullptr;  ///< Dynamics::believes
     bool passes = false;                                      ///< it is over as it begins, by an impact
+    bool grazes = false;                                      ///< PhaseGuards
     bool judged = false;  ///< that there is an acceleration at the start, and that it is on the constraints, is known
     /// Where multipliers are not unique no guard can be made of them, nor of what control would rather have contacts do: whether the phase
     /// may still go on at a state.
@@ -64,6 +65,7 @@ class SmoothMotion : public MotionSteps {
   /// Whether control does not meet all that is asked for at a state of the last step.
   bool misses_requirement(const State& state);
   bool at_checkpoint() const override { return !implicit_ || restart_pending_; }
+  bool is_implicit() const { return implicit_; }
   std::vector<double> checkpoint() const override;
   void restore(std::span<const double> from) override;
   bool can_hand_over() const override;

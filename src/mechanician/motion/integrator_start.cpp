@@ -188,7 +188,7 @@ SmoothMotion::SmoothMotion(Dynamics dynamics, State start_given, MotionOptions o
       crossings_(view_),
       switches_(view_),
       events_inside_(view_),
-      guards_(view_, phase_.may_go_on),
+      guards_(view_, phase_.may_go_on, phase_.grazes),
       poles_(view_),
       narrow_(view_) {
   system = &dynamics_.values().system();

@@ -138,21 +138,26 @@ void PhaseGuards::make_state(double time, bool held, bool velocities) {
     view_.dynamics.project(time, y_.data(), {.most_iterations = 3, .velocities = velocities});
 }
 
-/// The first steps of the implicit method are of low order, with errors of the size of the tolerance, while what opens slowly has
-/// opened by far less: until it has been clear of zero, the sign of a guard counts beyond what such errors do to it. Tried out.
+/// Until a guard has been clear of zero its sign counts beyond what errors of the state do to it; tried out. The first steps of the implicit
+/// method are of low order, with errors of the size of the tolerance, while what opens slowly has opened by far less. Gaps that others keep
+/// closed are off by what rounding does to the largest coordinates.
 void PhaseGuards::add_errors() {
   if (std::find(clear_.begin(), clear_.end(), 0.0) == clear_.end()) return;
+  constexpr double rounding = 8.0 * std::numeric_limits<double>::epsilon();
   const int n = view_.dynamics.n();
-  const double tolerance = view_.motion.options.tolerance, begin = view_.motion.step_begin;
-  std::vector<double> moved(y_), changed(begin_.size(), 0.0);
-  now_.assign(begin_.size(), 0.0);
+  const bool implicit = view_.step.implicit;
+  const double part = implicit ? view_.motion.options.tolerance : rounding, begin = view_.motion.step_begin;
+  const std::size_t count = implicit ? begin_.size() : grazes_ ? view_.dynamics.num_gaps() : 0;
+  if (count == 0) return;
+  std::vector<double> moved(y_), changed(count, 0.0);
+  now_.assign(count, 0.0);
   for (const double sign : {1.0, -1.0}) {
     for (int i = 0; i < 2 * n; ++i)
-      moved[i] = y_[i] + (i % 2 == 0 ? 1.0 : sign) * tolerance * view_.dynamics.sizes.of(i, y_[i]);
+      moved[i] = y_[i] + (i % 2 == 0 ? 1.0 : sign) * part * view_.dynamics.sizes.of(i, y_[i]);
     if (!view_.dynamics.calc_guards(begin, moved.data(), now_, {})) continue;
-    for (std::size_t i = 0; i < changed.size(); ++i) changed[i] = std::max(changed[i], std::abs(now_[i] - begin_[i]));
+    for (std::size_t i = 0; i < count; ++i) changed[i] = std::max(changed[i], std::abs(now_[i] - begin_[i]));
   }
-  for (std::size_t i = 0; i < changed.size(); ++i)
+  for (std::size_t i = 0; i < count; ++i)
     if (clear_[i] == 0.0) noise_[i] += changed[i];
 }
 
@@ -162,10 +167,13 @@ std::optional<PhaseGuards::End> PhaseGuards::find() {
     const double begin = view_.motion.step_begin;
     make_state(begin, true);
     view_.dynamics.calc_guards(begin, y_.data(), begin_, noise_);
-    if (view_.step.implicit) add_errors();
+    add_errors();
     // Gaps are functions of positions alone and need no forces. These are looked at for as long as no gap closes.
     const std::size_t gaps = view_.dynamics.num_gaps();
     double end = view_.motion.t;
+    // What has no value guards nothing: the motion ends there, unless it does before.
+    const std::optional<double> lost = find_lost(end);
+    if (lost) first = End{*lost, -1}, end = std::max(begin, std::nextafter(*lost, begin));
     for (const auto& [from, to] : {std::pair(std::size_t{0}, gaps), std::pair(gaps, begin_.size())}) {
       const std::optional<End> found = find_negative(from, to, end);
       if (found) first = found, end = found->t;
@@ -173,6 +181,29 @@ std::optional<PhaseGuards::End> PhaseGuards::find() {
   }
   const std::optional<End> forbidden = may_go_on_ ? find_forbidden(first ? first->t : view_.motion.t) : std::nullopt;
   return forbidden ? forbidden : first;
+}
+
+/// From where on a gap has no value.
+std::optional<double> PhaseGuards::find_lost(double end) {
+  const std::size_t gaps = view_.dynamics.num_gaps();
+  if (gaps == 0) return {};
+  const auto known = [&](double time) {
+    make_state(time, false, gaps_move_);
+    now_.assign(gaps, 0.0);
+    return view_.dynamics.calc_guards(time, y_.data(), now_, {});
+  };
+  double low = view_.motion.step_begin;
+  for (const double part : looked_at) {
+    double high = part == 1.0 ? end : view_.motion.step_begin + part * (end - view_.motion.step_begin);
+    if (known(high)) {
+      low = high;
+      continue;
+    }
+    for (double middle = 0.5 * (low + high); middle > low && middle < high; middle = 0.5 * (low + high))
+      (known(middle) ? low : high) = middle;
+    return high;
+  }
+  return {};
 }
 
 /// Of those from one number on up to another: all gaps, or all others.

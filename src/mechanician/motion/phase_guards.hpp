@@ -16,8 +16,9 @@ class PhaseGuards {
  public:
   /// may_go_on: where multipliers are not unique no guard can be made of them: whether the phase may still go on at a
   /// state. May be empty.
-  PhaseGuards(const MotionView& view, std::function<bool(const State&)> may_go_on)
-      : view_(view), may_go_on_(std::move(may_go_on)) {}
+  /// grazes: a gap has just come to zero and goes on there, kept by others or about to open: its sign is rounding.
+  PhaseGuards(const MotionView& view, std::function<bool(const State&)> may_go_on, bool grazes)
+      : view_(view), may_go_on_(std::move(may_go_on)), grazes_(grazes) {}
 
   bool any() const { return view_.dynamics.num_guards() > 0 || may_go_on_; }
   void begin();
@@ -43,11 +44,12 @@ class PhaseGuards {
   void add_errors();
   std::optional<End> find_negative(std::size_t from, std::size_t to, double end);
   std::optional<End> find_forbidden(double end);
+  std::optional<double> find_lost(double end);
 
   MotionView view_;
   std::function<bool(const State&)> may_go_on_;
   std::vector<double> begin_, noise_, y_, now_;
-  bool begin_negative_ = false;
+  bool grazes_ = false, begin_negative_ = false;
   bool gaps_move_ = false;     ///< some depend on velocities
   std::vector<double> floor_;  ///< what rounding leaves below zero where a guard begins there is no end
   std::vector<double> clear_;  ///< 1: has been clearly positive in this phase

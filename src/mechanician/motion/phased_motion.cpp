@@ -18,7 +18,7 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-constexpr double checkpoint_version = 6.0;
+constexpr double checkpoint_version = 7.0;
 
 bool is(const Contact& c, ContactStatus status) { return c.status == status; }
 
@@ -142,6 +142,7 @@ bool PhasedMotion::mode_goes_on(const State& there, const VectorXd& control) con
 /// Whether the multipliers of the phase are unique where it begins. What slides on more points than carry it uniquely rubs in one way
 /// all the same where the slips agree: a box that slides without turning. False: it does not.
 bool PhasedMotion::find_unique(const State& state) {
+  spreads_ = false;
   const std::vector<char>& absent = phase_->dynamics->absent();
   AccelerateOptions with_rows = quickly();
   with_rows.contacts = false;
@@ -176,6 +177,7 @@ bool PhasedMotion::find_unique(const State& state) {
     two_sided |= !system->row(contact.row).one_sided;
   }
   if (!first || (!two_sided && mode_goes_on(state, instant.solution.Q_control))) return true;
+  if (!two_sided && system->num_control() == 0) return spreads_ = true;
   finish(
       StopReason::not_unique,
       fmt::format(
@@ -193,7 +195,7 @@ void PhasedMotion::begin_phase(State state, double until, bool ready) {
                                                         short_number(state.t), contact_name(c)));
   phase_ = phase_system();
   if (ready)
-    multipliers_unique_ = true, undetermined_.clear();
+    multipliers_unique_ = true, spreads_ = false, undetermined_.clear();
   else if (!find_unique(state))
     return;
   phase_start_ = std::move(state);
@@ -201,7 +203,7 @@ void PhasedMotion::begin_phase(State state, double until, bool ready) {
   if (!gets_on()) return;
   make_smooth(phase_start_, until, ready);
   // One after the other: what one of them is relieved of others may have to carry.
-  while (!over && system->num_control() > 0 && find_pulling())
+  while (!over && ((system->num_control() > 0 && find_pulling()) || (spreads_ && find_relieved())))
     if (!over) make_smooth(phase_start_, until);
 }
 
@@ -259,6 +261,26 @@ bool PhasedMotion::find_pulling() {
   return false;
 }
 
+/// Of contacts that share what they carry with the least forces, one that would pull: the others keep it closed, without a force of its
+/// own. False: there is none.
+bool PhasedMotion::find_relieved() {
+  smooth_->sample(phase_start_.t);
+  const std::vector<double>& lambda = smooth_->dynamics().calc_joint_multipliers();
+  double largest = 0.0;
+  std::optional<std::size_t> most;
+  for (std::size_t c = 0; c < modes_.size(); ++c) {
+    const auto row = static_cast<std::size_t>(phase_->rows[c]);
+    if (modes_[c].status == ContactStatus::open || phase_->rows[c] < 0) continue;
+    if (!system->row(system->equations().contacts[c].row).one_sided) continue;
+    largest = std::max(largest, std::abs(lambda[row]));
+    if (!most || lambda[row] < lambda[static_cast<std::size_t>(phase_->rows[*most])]) most = c;
+  }
+  if (!most || !(lambda[static_cast<std::size_t>(phase_->rows[*most])] < -1e-12 * largest)) return false;
+  modes_[*most] = {};
+  phase_ = phase_system();
+  return find_unique(phase_start_);
+}
+
 /// As long as what is asked for would not have it push, and would close it if it were open.
 bool PhasedMotion::carried_goes_on(const State& there) {
   smooth_->misses_requirement(there);
@@ -272,16 +294,17 @@ bool PhasedMotion::carried_goes_on(const State& there) {
 void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
   phase_ = phase_system();
   SmoothMotion::Phase phase;
-  phase.guards = make_guards(*system, *phase_, modes_, multipliers_unique_);
-  meanings_ = guard_meanings(*system, *phase_, modes_, multipliers_unique_);
+  const bool decided = multipliers_unique_ || spreads_;  // by multipliers, one by one
+  phase.guards = make_guards(*system, *phase_, modes_, decided);
+  meanings_ = guard_meanings(*system, *phase_, modes_, decided);
   for (std::size_t c = 0; c < modes_.size(); ++c)
     if (modes_[c].status == ContactStatus::sliding)
-      phase.sliding.push_back(
-          {.row = phase_->rows[c],
-           .num_slips = static_cast<int>(system->equations().contacts[c].slip.size()),
-           .sign = modes_[c].sign,
-           .direction = modes_[c].direction,
-           .shares = !multipliers_unique_ && system->row(system->equations().contacts[c].row).one_sided});
+      phase.sliding.push_back({.row = phase_->rows[c],
+                               .num_slips = static_cast<int>(system->equations().contacts[c].slip.size()),
+                               .sign = modes_[c].sign,
+                               .direction = modes_[c].direction,
+                               .shares = !decided && system->row(system->equations().contacts[c].row).one_sided,
+                               .spreads = spreads_});
   // Contacts that touch may be in the way of control.
   phase.control_may_miss = system->num_control() > 0 && std::any_of(modes_.begin(), modes_.end(), [](const auto& mode) {
                              return mode.status != ContactStatus::open;
@@ -291,10 +314,10 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
   const bool at_once = phase.control_may_miss && !is_sampled();
   for (std::size_t c = 0; c < modes_.size(); ++c)
     if (modes_[c].carried) phase.carried.push_back(phase_->rows[c]);
-  if (at_once || !multipliers_unique_)
+  if (at_once || !decided)
     phase.may_go_on = [this, controlled = at_once, carried = !phase.carried.empty()](const State& there) {
       return (!carried || carried_goes_on(there)) && (!controlled || control_goes_on(there)) &&
-             (multipliers_unique_ || mode_goes_on(there, smooth_->dynamics().control_force()));
+             (multipliers_unique_ || spreads_ || mode_goes_on(there, smooth_->dynamics().control_force()));
     };
   if (!is_sampled() && (believed_ = system->nominal()))
     phase.believes = [this](const State& there) {
@@ -318,6 +341,7 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
   phase.largest_step = (options.to - start.t) / step_control::least_steps;
   // A state that was decided upon, with rows that are told apart, needs no second judgement.
   phase.passes = change_pending_;
+  phase.grazes = grazes_;
   phase.judged = sums_.phases > 0 && multipliers_unique_ && !phase_->dynamics->absent().empty();
   phase.ready = ready;
   MotionOptions own = options;
@@ -683,7 +707,8 @@ std::vector<double> PhasedMotion::checkpoint() const {
   number(phase_start_.t), number(phase_until_), number(many_since_);
   for (const double x : phase_start_.q) number(x);
   for (const double x : phase_start_.qd) number(x);
-  number(change_pending_), number(multipliers_unique_), number(impact_lowered_noted_), number(uniqueness_noted_);
+  number(change_pending_), number(multipliers_unique_), number(impact_lowered_noted_), number(uniqueness_noted_),
+      number(shared_noted_), number(spreads_), number(grazes_);
   number(smooth_->guard), number(smooth_->may_not_go_on), number(smooth_->beyond), number(smooth_->broken);
   // Where an event has ended the motion at an impact: the state after it.
   number(jumped_to_.has_value()), number(signs_.size()), number(phase_added_), number(works_then_);
@@ -719,7 +744,8 @@ void PhasedMotion::restore(std::span<const double> from) {
   for (double& x : phase_start_.q) x = next();
   for (double& x : phase_start_.qd) x = next();
   change_pending_ = next() != 0.0, multipliers_unique_ = next() != 0.0;
-  impact_lowered_noted_ = next() != 0.0, uniqueness_noted_ = next() != 0.0;
+  impact_lowered_noted_ = next() != 0.0, uniqueness_noted_ = next() != 0.0, shared_noted_ = next() != 0.0,
+  spreads_ = next() != 0.0, grazes_ = next() != 0.0;
   const int guard = static_cast<int>(next());
   const bool may_not_go_on = next() != 0.0;
   const double beyond = next();

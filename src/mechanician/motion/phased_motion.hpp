@@ -80,6 +80,7 @@ class PhasedMotion : public MotionSteps {
   std::vector<Contact> contacts_of_phase(const State& there, const Evaluation& now) const;
   bool keeps_modes(const Instant& instant) const;
   bool find_pulling();
+  bool find_relieved();
   bool may_be_carried(std::size_t c) const;
   bool carried_goes_on(const State& there);
 
@@ -177,6 +178,7 @@ class PhasedMotion : public MotionSteps {
   PhaseSystems* systems_;
   std::vector<ContactMode> modes_;
   bool multipliers_unique_ = true;
+  bool spreads_ = false;                    ///< Dynamics::Sliding: contacts of this phase do
   std::vector<Eigen::Index> undetermined_;  ///< rows of the phase whose multipliers are not unique where it begins
   State phase_start_;
   double phase_until_ = 0.0;
@@ -189,6 +191,7 @@ class PhasedMotion : public MotionSteps {
   std::unique_ptr<SmoothMotion> smooth_;
   std::vector<GuardMeaning> meanings_;
   bool change_pending_ = false;
+  bool grazes_ = false;             ///< where the phase begins a gap is zero that neither closes nor opens clearly
   bool phase_added_ = false;        ///< the sums hold the phase that has just ended
   double works_then_ = 0.0;         ///< of all so far, where it has
   std::vector<double> settles_at_;  ///< by contact: where its impacts accumulate, if it holds until then; else infinity
@@ -198,7 +201,7 @@ class PhasedMotion : public MotionSteps {
   std::vector<char> missed_noted_;  ///< by requirement
   MotionSize size_;                 ///< q: the way of the last phase; qd: the largest speeds so far
   bool friction_alone_ = false;     ///< all non-ideal work is done by friction against slips of surfaces at rest
-  bool impact_lowered_noted_ = false, uniqueness_noted_ = false;
+  bool impact_lowered_noted_ = false, uniqueness_noted_ = false, shared_noted_ = false;
   Sums sums_;
   Statistics statistics_;
   std::vector<std::string> doubts_;

@@ -60,7 +60,7 @@ class AccelerateJson {
     json_.key("rank").value(std::int64_t{s.rank - system_.num_states()});
     json_.key("rows").value(std::int64_t{s.num_rows - system_.num_states()});
     if (instant_.diagnosis) diagnosis(*instant_.diagnosis);
-    json_.key("unique").value(s.unique);
+    json_.key("unique").value(s.unique && instant_.shared.empty());
     json_.key("solvable").value(s.solvable);
     json_.key("consistent").value(s.consistent);
     json_.key("undetermined").list(coordinate_names(system_, s.undetermined));

@@ -210,6 +210,7 @@ std::string check_text(const System& system, const Instant& instant) {
   say("acceleration", instant.impact                     ? "none: velocities jump"
                       : !instant.contact_trouble.empty() ? instant.contact_trouble
                       : none                             ? "none"
+                      : !instant.shared.empty()          ? "not unique: " + instant.shared
                       : d.unique                         ? "unique"
                       : d.solvable                       ? "not unique"
                                                          : "does not exist");

@@ -412,6 +412,8 @@ std::vector<Remark> warnings(const System& system, const Instant& instant) {
          {"stated on positions it would also fix the constant of integration"},
          system.row(i).place});
   });
+  if (!instant.shared.empty())
+    result.push_back({instant.shared, {"rigid contacts allow other accelerations at this state"}, {}});
   if (!instant.diagnosis) return result;
   const Diagnosis& d = *instant.diagnosis;
   std::vector<Eigen::Index> zero = d.zero_rows;

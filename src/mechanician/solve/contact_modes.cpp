@@ -344,6 +344,15 @@ VectorXd ContactGroup::slip(const ModeSolution& solution, std::size_t i) const {
   return w;
 }
 
+bool ContactGroup::keeps_closed(const ModeSolution& solution, const GroupMode& mode) const {
+  const VectorXd w = w0_ + W_ * solution.f(columns_);
+  const double size = s_.scale + solution.f.cwiseAbs().maxCoeff();
+  for (std::size_t i = 0; i < units_.size(); ++i)
+    if (mode[i].choice != Choice::open && normal_[i] >= 0 && std::abs(w(normal_[i])) > distinct_answers * size)
+      return false;
+  return s_.U.cols() == 0;
+}
+
 bool ContactGroup::surely_unique() const {
   double most_mu = 0;
   for (std::size_t i = 0; i < units_.size(); ++i) {

@@ -70,6 +70,9 @@ class ContactGroup {
   /// All acceptable solutions of a mode, directions found; `complete` becomes false where some may be missing.
   std::vector<ModeSolution> find(const GroupMode& mode, bool& complete) const;
 
+  /// Whether no contact that acts in `mode` opens in a solution.
+  bool keeps_closed(const ModeSolution& solution, const GroupMode& mode) const;
+
   /// Whether Gershgorin's discs prove that the answer is unique: μ ‖W‖ < λ_min(W), no two-sided contacts.
   bool surely_unique() const;
 

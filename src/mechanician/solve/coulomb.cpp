@@ -176,6 +176,7 @@ struct GroupAnswers {
   std::vector<ModeSolution> list;  // different accelerations
   bool complete = true;            // there are no others
   bool continuum = false;
+  bool shared = false;  // all of them are ways to share what the contacts of the first one carry
 };
 
 bool different(const ContactSystem& s, const VectorXd& qdd, const VectorXd& other) {
@@ -190,6 +191,29 @@ void keep_new(const ContactSystem& s, ModeSolution solution, GroupAnswers& answe
     if (!different(s, known.qdd, solution.qdd)) return;
   }
   answers.list.push_back(std::move(solution));
+}
+
+/// Where contacts that slide carry more than is determined, as the corners of a crate that spins do, all answers are ways to share that: each
+/// keeps all contacts closed that any of them presses. Then one stands for them in which all these act, with the least forces; before others one
+/// in which these need no help to meet signs and cones.
+void find_shared(const ContactGroup& group, GroupAnswers& answers) {
+  std::optional<ModeSolution> found;
+  bool plainly = false;
+  for (const ModeSolution& one : answers.list) {
+    if (one.others.empty() || plainly) continue;
+    const bool all = std::all_of(answers.list.begin(), answers.list.end(), [&](const ModeSolution& other) {
+      for (std::size_t i = 0; i < one.mode.size(); ++i)
+        if (one.mode[i].choice == Choice::open && other.mode[i].choice != Choice::open) return false;
+      return group.keeps_closed(other, one.mode);
+    });
+    if (!all) continue;
+    const auto least = group.solve(one.mode, {.enforce = false});
+    plainly = least && least->violation <= mode_tolerance;
+    if (!found || plainly) found = one;
+  }
+  if (!found) return;
+  answers.list.assign(1, std::move(*found));
+  answers.shared = true;
 }
 
 std::optional<ModeSolution> find_one(const ContactGroup& group, long& num_modes) {
@@ -264,6 +288,7 @@ GroupAnswers look_at(const ContactSystem& s, const ContactGroup& group, const Co
     }
   }
   if (!answers.complete && answers.list.size() == 1 && group.surely_unique()) answers.complete = true;
+  if (answers.list.size() > 1 || answers.continuum) find_shared(group, answers);
   return answers;
 }
 
@@ -273,11 +298,13 @@ std::string describe(const CoulombSolution& solution) {
       return "with Coulomb friction there is no acceleration at this state (Painlevé)";
     case Count::one:
       return "one acceleration satisfies Coulomb's law";
+    case Count::shared:
+      return "contacts can share what they carry in more than one way, and each way rubs differently: of these the "
+             "forces are taken that are the least";
     case Count::several:
       if (!solution.answer->determined)
         return "Coulomb friction allows several accelerations at this state: contacts can share what they carry in "
-               "more "
-               "than one way, and each way rubs differently";
+               "more than one way, and each way rubs differently";
       return fmt::format("Coulomb friction allows several accelerations at this state (Painlevé): {} were found",
                          solution.alternatives.size() + 1);
     case Count::unknown:
@@ -319,7 +346,9 @@ CoulombSolution solve_coulomb(const InstantValues& values, const std::vector<Ind
           result.status == SolveStatus::solved ? describe(result) : mechanician::describe(result.status);
       return result;
     }
-    if (last.list.size() > 1 || last.continuum) {
+    if (last.shared) {
+      if (count != Count::several) count = Count::shared;
+    } else if (last.list.size() > 1 || last.continuum) {
       count = Count::several;
     } else if (!last.complete && count == Count::one) {
       count = Count::unknown;

@@ -68,6 +68,7 @@ struct CoulombSolution {
   enum class Count {
     none,     // no acceleration satisfies the law
     one,      // proved to be the only one
+    shared,   // one of a continuum: contacts share what they carry in more than one way, and each way rubs differently
     several,  // `alternatives` holds what else was found
     unknown,  // an answer was found, or none, but not all modes could be looked at
   };
