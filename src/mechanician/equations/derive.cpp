@@ -319,7 +319,12 @@ class Derivation {
     row.text = c.text;
     append_row(std::move(row));
     eqs_.control.requirements.push_back({c.priority, c.one_sided, c.weight.has_value()});
-    if (c.law) return follow_law(simplify(*c.law));
+    if (c.law) {
+      follow_law(simplify(*c.law));
+      // A law of velocities drives to e = 0 itself, which is the surface.
+      if (eqs_.rows.back().level == Level::velocity) make_robust(0, c.one_sided);
+      return;
+    }
     const Row& last = eqs_.rows.back();
     Expr& b = eqs_.b.back();
     if (!c.frequency) return make_robust(0, c.one_sided);

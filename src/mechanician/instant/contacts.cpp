@@ -187,7 +187,8 @@ ContactSolution solve_contacts(const System& system, const InstantValues& values
   } else {
     const CoulombSolution s = solve_coulomb(part, one_sided, friction);
     result.status = s.status;
-    const bool known = s.answer && s.count != CoulombSolution::Count::none && s.count != CoulombSolution::Count::several;
+    const bool known =
+        s.answer && s.count != CoulombSolution::Count::none && s.count != CoulombSolution::Count::several;
     if (s.status == SolveStatus::solved && !known) result.trouble = s.description;
     if (s.status != SolveStatus::solved || !known) {
       result.contacts = std::move(contacts);

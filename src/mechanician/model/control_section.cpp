@@ -230,8 +230,7 @@ void ModelReader::add_promises() {
     };
     const auto frequency = part(Kind::frequency);
     const bool positions = (model_.kinds_of(c.body) & kind_bit(SymbolKind::velocity)) == 0;
-    if (c.kind != TermKind::control || c.one_sided || !c.indices.empty() || part(Kind::law) != c.parts.end() ||
-        (positions && frequency == c.parts.end()) ||
+    if (c.kind != TermKind::control || c.one_sided || !c.indices.empty() || (positions && frequency == c.parts.end()) ||
         (model_.kinds_of(c.body) & kind_bit(SymbolKind::acceleration)) != 0)
       continue;
     const Expr error = make_symbol(SymbolKind::control_error, c.name);

@@ -642,9 +642,11 @@ class Validator {
       if (c.one_sided && !c.law && !c.frequency && c.level() != Level::acceleration)
         report(c.place, "a one-sided requirement needs a frequency or a law",
                "it acts so that e'' + 2*damping*frequency*e' + frequency^2*e >= 0");
-      if (c.law && model_.control.gain)
-        report(place("control.robust", c.place), fmt::format("`robust` and the law of {}", mechanician::quoted(c.name)),
-               "the surface that it drives to is that of a frequency");
+      if (c.law && model_.control.gain && c.level() == Level::position)
+        report(place("control.robust", c.place),
+               fmt::format("`robust` cannot stand beside the law of {}", mechanician::quoted(c.name)),
+               "its term drives to e' + frequency*e = 0, and a law of e'' has no such surface: give a frequency and a "
+               "damping instead, or leave out `robust`");
     }
     check_actuators();
   }

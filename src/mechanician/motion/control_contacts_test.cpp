@@ -8,29 +8,13 @@
 
 #include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/instant/accelerate.hpp"
+#include "mechanician/motion/control_for_test.hpp"
 #include "mechanician/motion/integrator.hpp"
-#include "mechanician/motion/motion_for_test.hpp"
 
 namespace mechanician {
 namespace {
 
 constexpr double g = 9.81, m = 2.0;
-
-std::string lifted(const std::string& path, const std::string& more = "") {
-  return R"(
-coordinates = ["z"]
-[dynamics]
-kinetic   = "z'^2"
-potential = "2*9.81*z"
-[constraints]
-floor = "z >= 0"
-[actuators]
-hoist = { z = "1")" +
-         more + R"( }
-[control.height]
-equation = ")" +
-         path + "\"\n";
-}
 
 /// A block on the floor, pushed along it; the rope pulls upwards too, by so much of its effort.
 std::string pushed(const std::string& path, double up = 0.0, const std::string& more = "") {
@@ -58,16 +42,7 @@ void follow(const Loaded& loaded, double to, Look&& look) {
   while (motion.advance())
     for (const double part : {0.3, 0.8, 1.0})
       look(motion.sample(motion.step_begin() + part * (motion.t() - motion.step_begin())), motion);
-  EXPECT_EQ(motion.stop().reason, StopReason::reached_end) << motion.stop().message;
-  EXPECT_NEAR(motion.t(), to, 1e-12);
-  const Certificate certificate = motion.certificate();
-  EXPECT_TRUE(certificate.holds) << (certificate.reasons.empty() ? "" : certificate.reasons.front());
-}
-
-double time_of(const Integrator& motion, EventKind kind) {
-  for (const MotionEvent& e : motion.events())
-    if (e.kind == kind) return e.time;
-  return std::nan("");
+  expect_done(motion, to);
 }
 
 TEST(ControlContacts, a_block_at_rest_is_lifted) {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "mechanician/instant/accelerate.hpp"
+#include "mechanician/motion/control_for_test.hpp"
 #include "mechanician/motion/integrator.hpp"
-#include "mechanician/motion/motion_for_test.hpp"
 
 namespace mechanician {
 namespace {
@@ -50,9 +50,7 @@ void expect_as_at_instants(const std::string& text, double to) {
     ++count;
   }
   EXPECT_GT(count, 5);
-  EXPECT_EQ(motion.stop().reason, StopReason::reached_end) << motion.stop().message;
-  const Certificate certificate = motion.certificate();
-  EXPECT_TRUE(certificate.holds) << (certificate.reasons.empty() ? "" : certificate.reasons.front());
+  expect_done(motion, to);
 }
 
 TEST(ControlMotion, without_actuators) { expect_as_at_instants(crane, 1.0); }
@@ -197,17 +195,26 @@ position = { y = 2.0 }
   EXPECT_NEAR(end.q(0), (A + B * s) * std::exp(-s), 1e-9);
 }
 
-TEST(ControlMotion, sampled_control_holds_its_effort) {
+TEST(ControlMotion, a_law_of_velocities_may_be_robust) {
+  // v′ = −(v − 1) − 2 f((v − 1)/0.1), f the sign outside of the layer: from v = 0 on 3 − v.
   const Loaded loaded(R"(
 coordinates = ["x"]
 [dynamics]
 kinetic = "x'^2/2"
-[control.place]
-equation  = "x = 1"
-frequency = 2.0
 [control]
-every = 0.25
+robust = { gain = 2.0, layer = 0.1 }
+[control.speed]
+equation = "x' = 1"
+law      = "e' + e = 0"
 )");
+  Integrator motion = loaded.integrator({.to = 0.3, .tolerance = 1e-11});
+  const Sample end = run_to_end(motion);
+  EXPECT_NEAR(end.qd(0), 3 * (1 - std::exp(-0.3)), 1e-9);
+  expect_done(motion, 0.3);
+}
+
+TEST(ControlMotion, sampled_control_holds_its_effort) {
+  const Loaded loaded(sampled_slider);
   Integrator motion = loaded.integrator({.to = 2.0, .tolerance = 1e-10});
   const Sample end = run_to_end(motion);
   double x = 0, v = 0;
@@ -244,20 +251,9 @@ std::pair<double, double> by_samples(double to, const std::vector<Change>& chang
   }
 }
 
-const std::string sampled = R"(
-coordinates = ["x"]
-[dynamics]
-kinetic = "x'^2/2"
-[control.place]
-equation  = "x = 1"
-frequency = 2.0
-[control]
-every = 0.25
-)";
-
 TEST(ControlMotion, samples_stay_on_their_grid_over_events) {
   for (const std::string& actuators : {std::string(), std::string("[actuators]\nmotor = { x = \"1\" }\n")}) {
-    std::string text = sampled + actuators + R"([modes]
+    std::string text = sampled_slider + actuators + R"([modes]
 push = 0
 [events]
 first  = { when = "t - 0.6", do = "push = 0.7" }
@@ -275,7 +271,7 @@ second = { when = "t - 1.1", do = "push = -0.4" }
 }
 
 TEST(ControlMotion, samples_go_on_from_where_another_run_has_ended) {
-  const Loaded loaded(sampled);
+  const Loaded loaded(sampled_slider);
   Integrator whole = loaded.integrator({.to = 2.1, .tolerance = 1e-10});
   const Sample end = run_to_end(whole);
   Integrator first = loaded.integrator({.to = 1.1, .tolerance = 1e-10});

@@ -10,8 +10,8 @@
 
 #include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/instant/accelerate.hpp"
+#include "mechanician/motion/control_for_test.hpp"
 #include "mechanician/motion/integrator.hpp"
-#include "mechanician/motion/motion_for_test.hpp"
 
 namespace mechanician {
 namespace {
@@ -75,28 +75,12 @@ void expect_as_chain(const Sampled& model, double to, double within, int least_e
   }
   while (motion.advance()) {
   }
-  EXPECT_EQ(motion.stop().reason, StopReason::reached_end) << motion.stop().message;
-  const Certificate certificate = motion.certificate();
-  EXPECT_TRUE(certificate.holds) << (certificate.reasons.empty() ? "" : certificate.reasons.front());
+  expect_done(motion, to);
   EXPECT_GE(std::ssize(motion.events()), least_events);
 }
 
 TEST(ControlSampled, a_block_leaves_the_floor_at_a_sample) {
-  const Loaded loaded(R"(
-coordinates = ["z"]
-[dynamics]
-kinetic   = "z'^2"
-potential = "2*9.81*z"
-[constraints]
-floor = "z >= 0"
-[actuators]
-hoist = { z = "1" }
-[control.height]
-equation  = "z = max(0, t - 1)^3"
-frequency = 2.0
-[control]
-every = 0.375
-)");
+  const Loaded loaded(lifted("z = max(0, t - 1)^3") + "frequency = 2.0\n[control]\nevery = 0.375\n");
   // On the floor until the first sample that asks for more; then z'' is constant from sample to sample.
   double z = 0.0, v = 0.0, a = 0.0;
   Integrator motion = loaded.integrator({.to = 3.0, .tolerance = 1e-11});

@@ -297,14 +297,7 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
   const bool decided = multipliers_unique_ || spreads_;  // by multipliers, one by one
   phase.guards = make_guards(*system, *phase_, modes_, decided);
   meanings_ = guard_meanings(*system, *phase_, modes_, decided);
-  for (std::size_t c = 0; c < modes_.size(); ++c)
-    if (modes_[c].status == ContactStatus::sliding)
-      phase.sliding.push_back({.row = phase_->rows[c],
-                               .num_slips = static_cast<int>(system->equations().contacts[c].slip.size()),
-                               .sign = modes_[c].sign,
-                               .direction = modes_[c].direction,
-                               .shares = !decided && system->row(system->equations().contacts[c].row).one_sided,
-                               .spreads = spreads_});
+  phase.sliding = sliding_of(*phase_);
   // Contacts that touch may be in the way of control.
   phase.control_may_miss = system->num_control() > 0 && std::any_of(modes_.begin(), modes_.end(), [](const auto& mode) {
                              return mode.status != ContactStatus::open;
@@ -319,15 +312,8 @@ void PhasedMotion::make_smooth(const State& state, double until, bool ready) {
       return (!carried || carried_goes_on(there)) && (!controlled || control_goes_on(there)) &&
              (multipliers_unique_ || spreads_ || mode_goes_on(there, smooth_->dynamics().control_force()));
     };
-  if (!is_sampled() && (believed_ = system->nominal()))
-    phase.believes = [this](const State& there) {
-      const Evaluation now = system->evaluate(there);
-      if (now.not_finite) return Instant();
-      std::vector<Contact> contacts = contacts_of_phase(there, now);
-      for (std::size_t c = 0; c < contacts.size(); ++c)
-        if (modes_[c].status == ContactStatus::open) contacts[c].status = ContactStatus::open;
-      return accelerate_believed(*believed_, there, contacts);
-    };
+  prepare_believed();
+  if (believed_) phase.believes = [this](const State& there) { return believe(there); };
   phase.energy_in_play = sums_.ledger.in_play();
   phase.sizes = smooth_ ? std::optional(smooth_->dynamics().sizes) : before_.sizes;
   // A force may jump where contacts change; other events that velocities jump over are found there.

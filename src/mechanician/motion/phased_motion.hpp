@@ -99,6 +99,12 @@ class PhasedMotion : public MotionSteps {
   void take_events();
   Sample of_whole(const Sample& of_phase);
 
+  // ---- phase_believed.cpp
+  std::vector<Dynamics::Sliding> sliding_of(const PhaseSystem& phase) const;
+  void prepare_believed();
+  std::optional<Instant> believe_as_here(const State& there);
+  Instant believe(const State& there);
+
   // ---- phase_change.cpp
   struct Settling {
     double until = 0.0;
@@ -184,6 +190,9 @@ class PhasedMotion : public MotionSteps {
   double phase_until_ = 0.0;
   std::shared_ptr<const PhaseSystem> phase_;
   std::shared_ptr<const System> believed_;  ///< by the controller
+  std::unique_ptr<System> believed_alone_;  ///< the same, as a system that is what it believes
+  std::unique_ptr<PhaseSystems> believed_systems_;
+  std::unique_ptr<Dynamics> believed_phase_;  ///< with contacts that do there what they do here; null: not known
   struct {
     double since = 0.0;
     int phases = 0;

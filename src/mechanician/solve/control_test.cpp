@@ -8,6 +8,7 @@
 #include <optional>
 #include <random>
 
+#include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/random_system_for_test.hpp"
 
@@ -148,6 +149,186 @@ TEST(Control, the_least_cost_within_limits_is_that_of_all_sets_that_may_act) {
   }
   EXPECT_GT(compared, 150);
   EXPECT_GT(limited, 50);
+}
+
+/// Stage after stage by all sets of what may act: bounds, rows of stages before, one-sided rows that are missed or not; in extended precision. What a stage comes to at best is
+/// kept by those that follow, and the shortest of all such y is taken.
+class ByAllSets {
+ public:
+  using Real = long double;
+  using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
+  using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
+  explicit ByAllSets(const ControlProgramme& p) : p_(p), a_(p.G.cols()) {}
+
+  Vector run() {
+    for (int priority = 1; priority <= 3; ++priority)
+      for (const bool weighted : {false, true}) {
+        std::vector<Index> rows;
+        for (std::size_t j = 0; j < p_.rows.size(); ++j)
+          if (p_.rows[j].priority == priority && (p_.rows[j].weight > 0.0) == weighted)
+            rows.push_back(static_cast<Index>(j));
+        if (rows.empty()) continue;
+        const Vector y = best(rows, false);
+        for (const Index j : rows) {
+          const bool sided = p_.rows[static_cast<std::size_t>(j)].one_sided;
+          const Real reached = row(j).dot(y);
+          kept_.push_back({j, sided ? std::min<Real>(reached, p_.r(j)) : reached, sided});
+        }
+      }
+    return best({}, true);
+  }
+
+ private:
+  struct Kept {
+    Index row;
+    Real value;
+    bool sided;
+  };
+  Vector row(Index j) const { return p_.G.row(j).transpose().cast<Real>(); }
+  Real weight(Index j) const {
+    const double w = p_.rows[static_cast<std::size_t>(j)].weight;
+    return w > 0.0 ? w : 1.0;
+  }
+
+  Vector best(const std::vector<Index>& rows, bool shortest) const {
+    std::vector<Index> sided;
+    for (const Index j : rows)
+      if (p_.rows[static_cast<std::size_t>(j)].one_sided) sided.push_back(j);
+    long total = 1;
+    for (Index i = 0; i < a_; ++i) total *= 3;
+    for (const Kept& k : kept_) total *= k.sided ? 2 : 1;
+    for (std::size_t i = 0; i < sided.size(); ++i) total *= 2;
+    Vector found;
+    Real least = -1;
+    for (long code = 0; code < total; ++code) {
+      long rest = code;
+      std::vector<Vector> equal;
+      std::vector<Real> to;
+      bool possible = true;
+      for (Index i = 0; i < a_; ++i, rest /= 3) {
+        if (rest % 3 == 0) continue;
+        const double limit = rest % 3 == 1 ? p_.low(i) : p_.high(i);
+        possible = possible && std::isfinite(limit);
+        equal.push_back(Vector::Unit(a_, i)), to.push_back(limit);
+      }
+      for (const Kept& k : kept_) {
+        const bool acts = !k.sided || rest % 2 == 1;
+        if (k.sided) rest /= 2;
+        if (acts) equal.push_back(row(k.row)), to.push_back(k.value);
+      }
+      if (!possible) continue;
+      std::vector<Index> counted;
+      for (const Index j : rows) {
+        bool counts = true;
+        if (p_.rows[static_cast<std::size_t>(j)].one_sided) counts = rest % 2 == 1, rest /= 2;
+        if (counts) counted.push_back(j);
+      }
+      const auto y = minimise(equal, to, counted);
+      if (!y || !allowed(*y)) continue;
+      const Real value = shortest ? y->squaredNorm() : objective(rows, *y);
+      if (least < 0 || value < least) least = value, found = *y;
+    }
+    return found;
+  }
+
+  /// Of the least squares of some rows with others met the shortest.
+  std::optional<Vector> minimise(const std::vector<Vector>& equal, const std::vector<Real>& to,
+                                 const std::vector<Index>& counted) const {
+    Matrix E(static_cast<Index>(equal.size()), a_);
+    Vector f(E.rows());
+    for (Index i = 0; i < E.rows(); ++i)
+      E.row(i) = equal[static_cast<std::size_t>(i)].transpose(), f(i) = to[static_cast<std::size_t>(i)];
+    Vector y = Vector::Zero(a_);
+    Matrix Z = Matrix::Identity(a_, a_);
+    if (E.rows() > 0) {
+      const Eigen::JacobiSVD<Matrix> svd(E, Eigen::ComputeFullU | Eigen::ComputeFullV);
+      Index rank = 0;
+      for (Index i = 0; i < svd.singularValues().size(); ++i)
+        if (svd.singularValues()(i) > 1e-12L)
+          y += svd.matrixV().col(i) * (svd.matrixU().col(i).dot(f) / svd.singularValues()(i)), rank = i + 1;
+      if ((E * y - f).norm() > 1e-13L * (1 + f.norm())) return {};
+      Z = svd.matrixV().rightCols(a_ - rank);
+    }
+    if (counted.empty() || Z.cols() == 0) return y;
+    Matrix P(static_cast<Index>(counted.size()), a_);
+    Vector b(P.rows());
+    for (Index i = 0; i < P.rows(); ++i) {
+      const Index j = counted[static_cast<std::size_t>(i)];
+      P.row(i) = std::sqrt(weight(j)) * row(j).transpose(), b(i) = std::sqrt(weight(j)) * p_.r(j);
+    }
+    const Eigen::JacobiSVD<Matrix> svd(P * Z, Eigen::ComputeFullU | Eigen::ComputeFullV);
+    const Vector missing = b - P * y;
+    for (Index i = 0; i < svd.singularValues().size(); ++i)
+      if (svd.singularValues()(i) > 1e-12L)
+        y += Z * svd.matrixV().col(i) * (svd.matrixU().col(i).dot(missing) / svd.singularValues()(i));
+    return y;
+  }
+
+  bool allowed(const Vector& y) const {
+    constexpr Real rounding = 1e-12L;
+    for (Index i = 0; i < a_; ++i)
+      if (y(i) < p_.low(i) - rounding || y(i) > p_.high(i) + rounding) return false;
+    for (const Kept& k : kept_) {
+      const Real off = row(k.row).dot(y) - k.value;
+      if (k.sided ? off < -rounding : std::abs(off) > rounding) return false;
+    }
+    return true;
+  }
+
+  Real objective(const std::vector<Index>& rows, const Vector& y) const {
+    Real sum = 0;
+    for (const Index j : rows) {
+      Real missing = p_.r(j) - row(j).dot(y);
+      if (p_.rows[static_cast<std::size_t>(j)].one_sided) missing = std::max<Real>(0, missing);
+      sum += weight(j) * missing * missing;
+    }
+    return sum;
+  }
+
+  const ControlProgramme& p_;
+  Index a_;
+  std::vector<Kept> kept_;
+};
+
+/// With limits, one-sided rows, weights and priorities, rows that nothing influences and rows that others leave no room for.
+ControlProgramme draw_programme(std::mt19937_64& random) {
+  const int a = random_int(random, 1, 3), m = random_int(random, 1, 3);
+  ControlProgramme p = make(random, a, m);
+  for (auto& row : p.rows) {
+    row.one_sided = random_int(random, 0, 3) == 0;
+    row.priority = random_int(random, 1, 3);
+    if (random_int(random, 0, 2) == 0) row.weight = random_real(random, 0.2, 5.0);
+  }
+  for (Index i = 0; i < a; ++i) {
+    if (random_int(random, 0, 3) > 0) p.high(i) = random_real(random, 0.1, 1.5);
+    if (random_int(random, 0, 3) > 0) p.low(i) = -random_real(random, 0.1, 1.5);
+  }
+  if (m > 1 && random_int(random, 0, 4) == 0) p.G.row(1) = -2.0 * p.G.row(0);
+  if (random_int(random, 0, 9) == 0) p.G.row(m - 1).setZero();
+  p.size = p.size.cwiseMax(0.3);
+  return p;
+}
+
+TEST(Control, is_that_of_all_sets_with_limits_weights_priorities_and_one_sided_rows) {
+  int limited = 0, missed = 0, sided = 0;
+  const unsigned trials = num_trials(3000);
+  for (std::uint64_t seed = 0; seed < trials; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(500000 + seed);
+    const ControlProgramme p = draw_programme(random);
+    const VectorXd want = ByAllSets(p).run().cast<double>();
+    ASSERT_EQ(want.size(), p.G.cols());
+    const ControlAnswer answer = solve_control(p);
+    EXPECT_LE((answer.y - want).norm(), 1e-7 * (1 + want.norm())) << answer.y.transpose() << "\n"
+                                                                  << want.transpose() << "\n"
+                                                                  << p.G;
+    EXPECT_TRUE(is_within(p, answer.y, 1e-9));
+    for (const int at : answer.mode.at_limit) limited += at != 0;
+    for (const char met : answer.met) missed += !met;
+    for (const char held : answer.mode.held) sided += held;
+    if (HasFailure()) break;
+  }
+  for (const int seen : {limited, missed, sided}) EXPECT_GT(seen, static_cast<int>(trials) / 10);
 }
 
 TEST(Control, priorities_and_weights_no_point_is_better) {
