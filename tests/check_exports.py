@@ -44,7 +44,7 @@ static void print_control(const char *when, const NAME_instant *now)
 int main(int argc, char **argv)
 {
   enum { n = NAME_COORDINATES, states = NAME_STATES };
-  double p[NAME_PARAMETERS + 1], to, q[n + states], v[n];
+  double p[NAME_PARAMETERS + 1], to, q[n + states], v[n], before[n];
   int i, status, events = 0, off = 0, drift = 0;
   NAME_motion m, again;
   NAME_instant now;
@@ -63,12 +63,13 @@ int main(int argc, char **argv)
   print_control("first", status ? 0 : &now);
   while (!status && m.t < to && !m.stopped) {
     const double begin = m.t;
+    memcpy(before, m.q, sizeof before);
     status = NAME_step(&m, p, to);
     if (status) break;
     events += m.event >= 0;
     off += NAME_is_off(&m, p);
     NAME_dense(&m, begin, q, v);
-    for (i = 0; i < n; ++i) if (fabs(q[i] - m.y[i]) > 1e-9*(1 + fabs(q[i]))) status = 100;
+    for (i = 0; i < n; ++i) if (fabs(q[i] - before[i]) > 1e-9*(1 + fabs(q[i]))) status = 100;
   }
   printf(", \"end\": %.17g, \"stopped\": %d, \"why\": \"%s\", \"off\": %d, \"events\": %d, \"steps\": %ld, \"q\": [", m.t, status, NAME_status_text(status), off, events, m.steps);
   for (i = 0; i < n + states; ++i) printf("%s%.17g", i ? ", " : "", m.q[i]);
@@ -709,6 +710,47 @@ def check_random_control(check, program, folder, compiler, count=24):
     check.that('random control: most have an answer', compared >= count/2, compared)
 
 
+ENDS = r"""
+#include "NAME.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+  enum { n = NAME_COORDINATES/2 };
+  double p[NAME_PARAMETERS + 1], to = 0, off = 0, random;
+  unsigned long seed = strtoul(argv[argc > 2 ? 2 : 0], 0, 10);
+  NAME_motion m;
+  int i, status = 0, asked = 0;
+  NAME_parameters(p);
+  NAME_begin(&m, p, 1e-10);
+  while (!status && m.t < 10) {
+    seed = (seed*1103515245 + 12345) % 2147483648UL, random = (double)seed/2147483648.0;
+    to = fmin(10, to + 50*pow(random, 4)/atof(argv[1])), ++asked;
+    while (!status && m.t < to) status = NAME_step(&m, p, to);
+    for (i = 0; i < n; ++i) off = fmax(off, fabs(m.q[i] - i - m.q[0]) + fabs(m.q[n + i] - m.q[n]) + fabs(m.q[0]*m.q[0] + m.q[n]*m.q[n] - 1));
+  }
+  printf("[%d, %d, %.17g, %.17g, %.17g]", status, asked, off, m.q[0], m.q[n]);
+  return 0;
+}
+"""
+
+
+def check_crossings(check, program, models, folder, compiler):
+    """Ends that are asked for anywhere, also on and beside singular configurations: ladders come through, with all cranks parallel, to where `run` is."""
+    for name in ('ladder_1', 'ladder_10', 'ladder_40'):
+        file = models / f'{name}.toml'
+        call(program, 'export', 'c', file, '-o', folder)
+        (folder / 'ends.c').write_text(ENDS.replace('NAME', name), encoding='utf-8')
+        built = call(compiler, *WARNINGS, '-O2', f'-I{folder}', folder / 'ends.c', folder / f'{name}.c', '-lm', '-o', folder / 'ends')
+        check.that(f'{name}: ends anywhere are compiled', built.returncode == 0, built.stderr)
+        run = json.loads(call(program, 'run', file, '--json', '--quiet', '--tolerance', '1e-12', '--every', '1e9').stdout)
+        last = dict(zip(run['columns'], run['rows'][-1]))
+        for about, seed in ((30, 1), (300, 2), (3000, 3)):
+            status, asked, off, x, y = json.loads(call(folder / 'ends', about, seed).stdout or '[1, 0, 1, 0, 0]')
+            check.that(f'{name}: {asked} ends, seed {seed}', status == 0 and asked > about/4 and off < 1e-8 and math.hypot(x - last['x0'], y - last['y0']) < 1e-7, (status, asked, off, x, y, last['x0'], last['y0']))
+
+
 def check_texts(check, program, models, folder):
     for text, reason in REFUSED:
         file = folder / 'refused.toml'
@@ -827,6 +869,7 @@ def main():
         switched_models.check_c(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
         check_open_inputs(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
         check_arguments(check, os.path.abspath(options.program), options.models.resolve(), pathlib.Path(folder), compilers[0])
+        check_crossings(check, os.path.abspath(options.program), options.models.resolve(), pathlib.Path(folder), compilers[0])
         check_samples(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
         check_random_control(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
         bad = call(options.program, 'export', 'fortran', options.models / 'pendulum.toml', '-o', folder)
