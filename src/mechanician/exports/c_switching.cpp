@@ -183,10 +183,16 @@ static int @settle(@motion *m, const double *p, const char *crossed, int changed
     if (fabs(s.residual[@contact[c].row]) <= 1e-9*@gap_size(m, &s, @contact[c].row) && rate > 0 && falls > 0 && (!(m->h > 0) || rate/falls < m->h)) m->h = rate/falls;
   }
   if (again) {
-    /* Where loops decide how far what opens is from what closes, the gap stays: its guard counts beyond rounding. */
+    /* Where loops decide how far what opens is from what closes the gap stays, as far below zero as the state is off, and counts as zero. */
     double q[@COORDINATES + @STATES];
     for (i = 0; i < @COORDINATES + @STATES; ++i) q[i] = m->q[i];
-    if (@project_generally(m, m->t, m->q, m->v, p, m->side, 0)) for (i = 0; i < @COORDINATES + @STATES; ++i) m->q[i] = q[i];
+    if (@project_generally(m, m->t, m->q, m->v, p, m->side, 0)) {
+      for (i = 0; i < @COORDINATES + @STATES; ++i) m->q[i] = q[i];
+      for (c = 0; c < @CONTACTS; ++c) if (m->d.status[c] != found.status[c]) {
+        const double below = -2*s.residual[@contact[c].row]/@gap_size(m, &s, @contact[c].row);
+        if (below > m->slack && below < 1e-6) m->slack = below;
+      }
+    }
   }
   m->d = found;
   if ((status = @project(m, p)) != 0) return status;
