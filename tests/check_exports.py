@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Models as C: every model that can be exported compiles without a warning and moves as `run` does; the others are refused by name.
 
-Steps of one size are those of `sweep --method rk4`, to the bits where the engine's step is written out.
+Steps of one size are those of `sweep --method rk4`, to the bits.
 
 usage: check_exports.py --program PATH --models FOLDER [--compilers gcc,clang-14] [--every N] [--sanitize] [--all-documents]
 
@@ -97,7 +97,7 @@ MOST = 200_000      # bytes of C for a model with fewer than 20 coordinates
 
 class Check:
     def __init__(self):
-        self.passed = self.failed = self.bits = self.compared = 0
+        self.passed = self.failed = self.bits = 0
 
     def that(self, what, holds, seen=''):
         self.passed += bool(holds)
@@ -143,7 +143,7 @@ def check_fixed_steps(check, program, file, source, answer, names, first, step):
     if 'assemble = true' in file.read_text(encoding='utf-8'):
         return      # the lanes begin as given
     # All parameters are inputs of the C, so they are of the sweep too.
-    values = re.findall(r'  p\[\d+\] = (.*);', source[source.index(f'void {name}_parameters'):source.index(f'void {name}_derive')])
+    values = re.findall(r'  p\[\d+\] = (.*);', source[source.index(f'void {name}_parameters'):source.index(f'void {name}_derive(double')])
     vary = [word for x, value in zip(texts_of(source, name, 'parameter_names'), values) for word in ('--vary', f'{x}={value}')]
     done = call(program, 'sweep', file, *(vary or ('--vary', f'{names[0]}={first[names[0]]!r}')), '--as-given', '--method', 'rk4', '--step', repr(step), '--to', repr(first['t'] + 64*step), '--device', 'cpu', '--quiet')
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
@@ -155,10 +155,9 @@ def check_fixed_steps(check, program, file, source, answer, names, first, step):
     drift = float(rows[0]['violation'] or 0)
     allowed = 1e-11*size if drift < 5e-10 else 1e3*drift
     check.that(f'{name}: fixed steps are those of `sweep`', answer['rk4'] == 64 and all(abs(a - b) <= allowed for a, b in zip(answer['fixed'], got)), [(a, b) for a, b in zip(answer['fixed'], got) if a != b][:3])
-    if re.search(r'^\[(actuators|nominal)', file.read_text(encoding='utf-8'), re.M):
-        return      # lanes have such control in straight lines, C finds it as where there are limits: other roundings
-    if drift < 5e-10:
-        check.compared += 1
+    # Not of what is brought back onto its constraints, what the lanes leave to the general solver, states of first order, or sources that would become too long.
+    if drift < 5e-10 and rows[0]['served'] == '0' and f'{name}_first_stage(' in source:
+        check.that(f'{name}: to the bits', answer['fixed'] == got, [(a, b) for a, b in zip(answer['fixed'], got) if a != b][:3])
         check.bits += answer['fixed'] == got
 
 
@@ -874,9 +873,7 @@ def main():
         bad = call(options.program, 'export', 'c', options.models / 'pendulum.toml', '-o', blocked)
         check.that('a folder that cannot be is said', bad.returncode == 3, (bad.returncode, bad.stderr))
     check_documents(check, os.path.abspath(options.program), options.models.resolve(), options.all_documents)
-    # Long programs are steps around accelerations instead of one program: the same to rounding.
-    check.that('fixed steps of half of the models are the same bits', check.compared < 10 or check.bits >= 0.5*check.compared, (check.bits, check.compared))
-    print(f'fixed steps of {check.bits} of {check.compared} models are the same bits')
+    print(f'fixed steps of {check.bits} models are the same bits')
     print(f'{check.passed} passed, {check.failed} failed')
     return 0 if check.failed == 0 and check.passed else 1
 

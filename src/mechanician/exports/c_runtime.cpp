@@ -4,24 +4,34 @@ namespace mechanician {
 
 std::string_view c_classical_step() {
   return R"(
-static int @rk4(double t, double h, const double *q, const double *v, const double *p, double *q_end, double *v_end)
+/* An acceleration as the engine's fixed steps have it; where it is not vouched for, the other way. */
+static int @stage(double t, const double *q, const double *v, const double *p, int first, double *a)
+{
+  STAGE
+  return @acceleration(t, q, v, p, a, 0, 0);
+}
+
+int @step_rk4(@motion *m, const double *p, double h)
 {
   enum { n = @COORDINATES };
   double k1[n], k2[n], k3[n], k4[n], qs[n], vs[n];
+  const double t = m->t, *const q = m->q, *const v = m->v;
   int i, status;
-  if ((status = @acceleration(t, q, v, p, k1, 0, 0)) != 0) return status;
+  if (!(h >= 0) || !isfinite(h)) return h < 0 ? @BACKWARDS : @NO_NUMBER;
+  if ((status = @stage(t, q, v, p, 1, k1)) != 0) return status;
   for (i = 0; i < n; ++i) qs[i] = fma(0.5*h, v[i], q[i]), vs[i] = fma(0.5*h, k1[i], v[i]);
-  if ((status = @acceleration(t + 0.5*h, qs, vs, p, k2, 0, 0)) != 0) return status;
+  if ((status = @stage(t + 0.5*h, qs, vs, p, 0, k2)) != 0) return status;
   for (i = 0; i < n; ++i) qs[i] = fma(0.25*(h*h), k1[i], qs[i]), vs[i] = fma(0.5*h, k2[i], v[i]);
-  if ((status = @acceleration(t + 0.5*h, qs, vs, p, k3, 0, 0)) != 0) return status;
+  if ((status = @stage(t + 0.5*h, qs, vs, p, 0, k3)) != 0) return status;
   for (i = 0; i < n; ++i) qs[i] = fma(0.5*(h*h), k2[i], fma(h, v[i], q[i])), vs[i] = fma(h, k3[i], v[i]);
-  if ((status = @acceleration(t + h, qs, vs, p, k4, 0, 0)) != 0) return status;
+  if ((status = @stage(t + h, qs, vs, p, 0, k4)) != 0) return status;
   for (i = 0; i < n; ++i) {
     const double middles = k2[i] + k3[i], first = k1[i] + middles, last = middles + k4[i];
-    q_end[i] = fma(h*h/6, first, fma(h, v[i], q[i]));
-    v_end[i] = fma(h/6, first + last, v[i]);
+    m->q[i] = fma(h*h/6, first, fma(h, v[i], q[i]));
+    m->v[i] = fma(h/6, first + last, v[i]);
   }
-  return 0;
+  m->t += h;
+  return @is_off(m, p) ? @project(m, p) : 0;
 }
 )";
 }

@@ -42,7 +42,7 @@ std::string_view c_control_held();
 std::string_view c_sizes();
 /// y' of a motion.
 std::string_view c_rate();
-/// Runge and Kutta's step with the bits of the engine, where its step program is too long to be written out; of any y; with events inside it.
+/// Runge and Kutta's step with the bits of the engine; of any y; with events inside it.
 std::string_view c_classical_step();
 std::string_view c_fixed_step();
 std::string_view c_fixed_step_with_events();

@@ -13,10 +13,6 @@
 
 namespace mechanician {
 
-namespace {
-constexpr std::size_t longest_step_program = 1500;
-}  // namespace
-
 void CWriter::make_projection(ProjectionOf what, std::string_view which, std::string_view moved) {
   ProjectionProgramResult made;
   if (has_program_) made = make_projection_program(eqs_, what, options_);
@@ -262,37 +258,20 @@ FIXED_STEP(@motion *m, const double *p, double h)
 void CWriter::make_step_of_the_engine() {
   const StepProgramResult step =
       has_program_ ? make_step_program(facts_.system.equations(), step_options_) : StepProgramResult{};
-  const bool written = step.made && step.made->program.steps.size() <= longest_step_program;
-  // An input that is an expression is none until it is set.
-  std::string given;
-  const int first = 2 + 2 * n();
-  for (std::size_t k = 0; k < facts_.given_flag.size(); ++k)
-    if (facts_.given_flag[k] >= 0)
-      given += fmt::format("  x[{0}] = isnan(p[{1}]) ? 0 : 1;\n  if (isnan(p[{1}])) x[{2}] = 0;\n",
-                           first + facts_.given_flag[k], k, static_cast<std::size_t>(first) + k);
-  add_text(c_classical_step());
-  if (written) add(step.made->program, "step_program");
-  add_text(fmt::format(R"(
-int @step_rk4(@motion *m, const double *p, double h)
-{{
-  double {0}y[{1}];
-  int i, status = 0;
-  if (!(h >= 0) || !isfinite(h)) return h < 0 ? @BACKWARDS : @NO_NUMBER;
-{2}  {3}status = @rk4(m->t, h, m->q, m->v, p, y, y + @COORDINATES);
-  if (status) return status;
-  for (i = 0; i < @COORDINATES; ++i) m->q[i] = y[i], m->v[i] = y[@COORDINATES + i];
-  m->t += h;
-  return @is_off(m, p) ? @project(m, p) : 0;
-}}
-)",
-                       written ? fmt::format("x[{}], ", num_inputs() - facts_.sides.size() + 1) : "",
-                       written ? step.made->program.num_outputs() : 2 * n(),
-                       written ? "  x[0] = m->t, x[1] = h;\n  for (i = 0; i < @COORDINATES; ++i) x[2 + i] = m->q[i], "
-                                 "x[2 + @COORDINATES + i] = "
-                                 "m->v[i];\n  for (i = 0; i < @PARAMETERS; ++i) x[2 + 2*@COORDINATES + i] = p[i];\n" +
-                                     given + "  @step_program(x, y);\n"
-                               : "",
-                       written ? fmt::format("if (!(y[{}] > 0)) ", step.made->at_vouch()) : ""));
+  std::string stage = "(void)first;";
+  if (step.made && !(compact_ && n() < 20)) {
+    add(step.made->first.program, "first_stage"), add(step.made->later.program, "later_stage");
+    stage = fmt::format(R"(double x[@X], y[{}];
+  int i;
+  @pack(t, q, v, p, 0, 0, x);
+  if (first) @first_stage(x, y); else @later_stage(x, y);
+  if (y[first ? {} : {}] > 0) {{
+    for (i = 0; i < @COORDINATES; ++i) a[i] = y[@at_coordinate[i]];
+    return 0;
+  }})",
+                        step.made->first.program.num_outputs(), step.made->first.at_vouch, step.made->later.at_vouch);
+  }
+  add_text(with(c_classical_step(), {{"STAGE", stage}}));
 }
 
 }  // namespace mechanician
