@@ -13,16 +13,26 @@ std::string_view c_elimination() {
 static int @eliminate_to(int most, double allowed, int size, int count, double *K, double *z, char *sure)
 {
   double scale[@LARGEST], top[@LARGEST], largest = 0, *row[@LARGEST], *held;
-  int col[@LARGEST], at[@LARGEST], rank, width = size + count, i, j, k, r;
-  for (i = 0; i < size*width; ++i) if (!isfinite(K[i])) return @NOT_FINITE;
-  for (i = 0; i < size; ++i) scale[i] = 1, row[i] = K + i*width, col[i] = i;
+  int col[@LARGEST], at[@LARGEST], there[@LARGEST*@LARGEST], many[@LARGEST], rank, width = size + count, i, j, k, r;
+  for (i = 0; i < size; ++i) {
+    int *const mine = there + i*size;
+    scale[i] = 1, row[i] = K + i*width, col[i] = i, many[i] = 0;
+    for (j = 0; j < size; ++j) {
+      if (!isfinite(row[i][j])) return @NOT_FINITE;
+      mine[many[i]] = j, many[i] += row[i][j] > 0 || row[i][j] < 0;
+    }
+    for (; j < width; ++j) if (!isfinite(row[i][j])) return @NOT_FINITE;
+  }
   for (k = 0; k < 3; ++k) for (i = 0; i < size; ++i) {
     double most = 0;
-    for (j = 0; j < size; ++j) if (fabs(row[i][j])*scale[j] > most) most = fabs(row[i][j])*scale[j];
+    for (j = 0; j < many[i]; ++j) if (fabs(row[i][there[i*size + j]])*scale[there[i*size + j]] > most) most = fabs(row[i][there[i*size + j]])*scale[there[i*size + j]];
     if (most > 0) scale[i] = sqrt(scale[i]/most);
   }
   for (i = 0; i < size; ++i) {
-    for (top[i] = 0, at[i] = 0, j = 0; j < size; ++j) if (fabs(row[i][j] *= scale[i]*scale[j]) > top[i]) top[i] = fabs(row[i][j]), at[i] = j;
+    for (top[i] = 0, at[i] = 0, j = 0; j < many[i]; ++j) {
+      const int c = there[i*size + j];
+      if (fabs(row[i][c] *= scale[i]*scale[c]) > top[i]) top[i] = fabs(row[i][c]), at[i] = c;
+    }
     for (r = size; r < width; ++r) row[i][r] *= scale[i];
     if (top[i] > largest) largest = top[i];
   }
@@ -32,19 +42,21 @@ static int @eliminate_to(int most, double allowed, int size, int count, double *
   }
   for (rank = 0; rank < most; ++rank) {
     double best = 1e-8*largest, *pivot, swapped;
-    int from = -1, c;
+    int from = -1, c, filled = 0;
     for (i = rank; i < size; ++i) if (top[i] > best) best = top[i], from = i;
     if (from < 0) break;
     c = at[from], pivot = row[from];
     row[from] = row[rank], top[from] = top[rank], at[from] = at[rank], row[rank] = pivot;
     for (i = 0; i < size && c != rank; ++i) swapped = row[i][rank], row[i][rank] = row[i][c], row[i][c] = swapped;
     i = col[rank], col[rank] = col[c], col[c] = i;
+    for (j = rank + 1; j < size; ++j) there[filled] = j, filled += pivot[j] > 0 || pivot[j] < 0;
     for (i = rank + 1; i < size; ++i) {
       const double factor = row[i][rank]/pivot[rank];
       held = row[i];
       if (at[i] == rank) at[i] = c;
       if (!(factor > 0 || factor < 0)) continue;
-      for (j = rank + 1; j < width; ++j) held[j] -= factor*pivot[j];
+      for (j = 0; j < filled; ++j) held[there[j]] -= factor*pivot[there[j]];
+      for (j = size; j < width; ++j) held[j] -= factor*pivot[j];
       for (top[i] = 0, at[i] = rank + 1, j = rank + 1; j < size; ++j) if (fabs(held[j]) > top[i]) top[i] = fabs(held[j]), at[i] = j;
     }
   }
