@@ -9,6 +9,8 @@ import statistics
 import subprocess
 import time
 
+import python_workloads
+
 ROBOTS = {'arm7': 'arm of 7 axes, free', 'arm7_held': 'the same, its tip held', 'panda': 'Panda with its fingers', 'talos': 'Talos, floating'}
 CONTESTANTS = ['mechanician', 'CasADi', 'Pinocchio']
 PACKAGES = {'numpy': 'numpy', 'casadi': 'casadi', 'pin': 'pinocchio', 'example-robot-data': None, 'fmpy': 'fmpy'}
@@ -32,11 +34,7 @@ def set_up(root, python, work, arguments, say):
     with open(work / 'build.log', 'w', encoding='utf-8') as f:
         subprocess.run(['cmake', '-G', 'Ninja', '-S', root / 'bench' / 'peers', '-B', work, f'-DPINOCCHIO_PREFIX={prefix}'], stdout=f, stderr=f, check=False)
         subprocess.run(['ninja', '-C', work, 'export_pinocchio'], stdout=f, stderr=f, check=False)
-    build = pathlib.Path(arguments.build or root / 'build' / 'release').resolve()
-    command = ['ninja', '-C', build, '--quiet', 'mechanician_program'] if arguments.build else [root / 'tools' / 'build', 'release', 'mechanician_program']
-    if subprocess.run(command, check=False).returncode:
-        raise SystemExit('bench: mechanician does not build')
-    return build
+    return python_workloads.build_module(root, arguments, 'mechanician_program')
 
 
 def compiled(command, say):
@@ -131,7 +129,7 @@ def measure(root, python, work, build, rounds, execute, say):
             best = min(exact, key=lambda v: statistics.median(exact[v]['ns']))
             rows.append({'who': name, 'variant': best, 'ns': statistics.median(exact[best]['ns']), 'error': exact[best]['error'], **{k: c.get(k) for k in ('bytes', 'made_s', 'compiled_s', 'operations')}})
         robots.append({'robot': robot, 'title': ROBOTS[robot], 'freedoms': facts['freedoms'], 'rows': rows})
-    return {'robots': robots, 'units': measure_units(root, python, build, folder, execute, say)}
+    return {'robots': robots, 'units': measure_units(root, python, build, folder, execute, say), 'steps': measure_steps(root, python, build, folder, execute, say)}
 
 
 UNIT = r"""
@@ -146,6 +144,67 @@ for _ in range(3):
     best = min(best or 1e9, time.perf_counter() - begin)
 print(json.dumps({'s': best, 'end': [float(result[n][-1]) for n in names]}))
 """
+
+
+# Time and steps of a motion to 1e-10, as its own program does it once code is there.
+STEPS = r"""
+import json, sys
+import mechanician
+model = mechanician.load(sys.argv[1])
+runs = [model.run(tolerance=1e-10, every=1e9).summary for _ in range(3)]
+runs += [model.run(tolerance=1e-10, every=1e9).summary for _ in range(min(200, int(0.3/runs[-1]['wall_time'])))]
+print(json.dumps({'s': min(r['wall_time'] for r in runs), 'steps': runs[0]['steps'], 'evaluations': runs[0]['evaluations']}))
+"""
+STEPS_OF_C = r"""
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include "NAME.h"
+static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return (double)t.tv_sec + 1e-9*(double)t.tv_nsec; }
+int main(int argc, char **argv)
+{
+  static double p[NAME_PARAMETERS + 1];
+  static NAME_motion m;
+  double best = 1e300, whole = now(), to = argc > 1 ? atof(argv[1]) : 1;
+  int status = 0, k;
+  NAME_parameters(p);
+  for (k = 0; k < 3 || now() - whole < 0.3; ++k) {
+    const double begin = now();
+    NAME_begin(&m, p, 1e-10);
+    for (status = m.status; !status && m.t < to && !m.stopped; ) status = NAME_step(&m, p, to);
+    if (now() - begin < best) best = now() - begin;
+  }
+  printf("{\"s\": %.9g, \"steps\": %ld, \"status\": %d}", best, m.steps, status);
+  return 0;
+}
+"""
+
+
+def measure_steps(root, python, build, folder, execute, say, models=None):
+    """A step of every model of the gallery that can be exported, ours and that of the C."""
+    rows = []
+    for model in sorted((root / 'models').glob('*.toml')):
+        name = model.stem
+        if (models and name not in models) or subprocess.run([build / 'mechanician', 'export', 'c', model, '-o', folder], capture_output=True, check=False).returncode:
+            continue
+        ours = execute([python, '-c', STEPS, model], environment={'PYTHONPATH': str(build / 'python')})
+        end = execute([build / 'mechanician', 'run', model, '--json', '--quiet', '--every', '1e9'])
+        (folder / 'steps.c').write_text(STEPS_OF_C.replace('NAME', name), encoding='utf-8')
+        if not ours or not end or compiled(['gcc', *FLAGS, '-ffp-contract=off', f'-I{folder}', folder / 'steps.c', folder / f'{name}.c', '-lm', '-o', folder / 'steps'], say) is None:
+            continue
+        rows.append({'model': name, 'bytes': (folder / f'{name}.c').stat().st_size, 'run': json.loads(ours), 'c': json.loads(execute([folder / 'steps', repr(json.loads(end)['rows'][-1][0])]) or 'null')})
+        say(f'bench: steps of {name}')
+    return rows
+
+
+def steps_table(rows, digits):
+    out = ['### Steps of exported C', '', '| model | C, KB | a step of `run`, µs | of C, µs | C/`run` | whole motion, C/`run` |', '|---|--:|--:|--:|--:|--:|']
+    for r in rows:
+        if r['c'] and not r['c']['status']:
+            mine, theirs = (r[k]['s'] / max(1, r[k]['steps']) for k in ('run', 'c'))
+            out.append(f'| `{r["model"]}` | {kilobytes(r["bytes"])} | {digits(1e6 * mine)} | {digits(1e6 * theirs)} | {digits(theirs / mine)} | {digits(r["c"]["s"] / r["run"]["s"])} |')
+    return '\n'.join(out) + '\n'
 
 
 def measure_units(root, python, build, folder, execute, say):
@@ -188,7 +247,7 @@ def kilobytes(n):
 
 
 def table(result, digits):
-    return robots_table(result['robots'], digits) + '\n' + units_table(result['units'], digits)
+    return '\n'.join((robots_table(result['robots'], digits), units_table(result['units'], digits), steps_table(result['steps'], digits)))
 
 
 def robots_table(robots, digits):

@@ -148,6 +148,7 @@ bool ProgramBuilder::is_total(const Node& node) const {
   const Op op = static_cast<Op>(node.action);
   const auto total = [&](Value v) { return total_[static_cast<std::size_t>(v)] != 0; };
   if (!total(node.a) || !total(node.b) || !total(node.c)) return false;
+  if (!is_op(node.action)) return true;
   switch (row_of(op).domain) {
     case Domain::everywhere:
       return true;
@@ -245,9 +246,19 @@ std::vector<ProgramBuilder::Value> ProgramBuilder::append(const Program& program
   registers.reserve(static_cast<std::size_t>(program.num_registers()));
   for (const double x : program.constants) registers.push_back(constant(x));
   const auto reg = [&](std::int32_t i) { return registers[static_cast<std::size_t>(i)]; };
+  // What inputs make simpler is not fused any more.
+  const auto stays = [&](const Step& s) {
+    const Value a = reg(s.a), b = reg(s.b), c = reg(s.c);
+    const auto goes = [&](Value v) {
+      return is(v, Op::neg) || is_constant(v, 0) || is_constant(v, 1) || is_constant(v, -1);
+    };
+    return !is_op(s.action) && !goes(a) && !goes(b) && !goes(c) && !(is_constant(a) && is_constant(b));
+  };
   for (const Step& s : program.steps) {
     Value v = -1;
-    if (s.action == Action::fma)
+    if (stays(s))
+      v = find_or_make({s.action, reg(s.a), reg(s.b), reg(s.c)});
+    else if (s.action == Action::fma)
       v = add(mul(reg(s.a), reg(s.b)), reg(s.c));
     else if (s.action == Action::fms)
       v = sub(mul(reg(s.a), reg(s.b)), reg(s.c));
@@ -258,7 +269,12 @@ std::vector<ProgramBuilder::Value> ProgramBuilder::append(const Program& program
     registers.push_back(v);
   }
   std::vector<Value> values;
-  for (const std::int32_t i : program.outputs) values.push_back(reg(i));
+  // A product is not to be fused with what is made of it: a*b − 0 is the same number.
+  const auto alone = [&](Value v) {
+    return is(v, Op::mul) ? find_or_make({Action::fma, at(v).a, at(v).b, constant(-0.0)}) : v;
+  };
+  for (const std::int32_t i : program.outputs)
+    values.push_back(is(reg(i), Op::neg) ? neg(alone(at(reg(i)).a)) : alone(reg(i)));
   return values;
 }
 
@@ -285,7 +301,9 @@ ProgramBuilder::Value ProgramBuilder::is_positive(Value v) {
 Program ProgramBuilder::finish(std::span<const Value> outputs) const {
   const auto count = nodes_.size();
   const auto index = [](Value v) { return static_cast<std::size_t>(v); };
-  const auto arity = [&](std::size_t i) { return row_of(static_cast<Op>(nodes_[i].action)).arity; };
+  const auto arity = [&](std::size_t i) {
+    return is_op(nodes_[i].action) ? row_of(static_cast<Op>(nodes_[i].action)).arity : 3;
+  };
 
   // Uses by what is live.
   std::vector<int> uses(count, 0);

@@ -70,7 +70,7 @@ class ProgramBuilder {
 
   /// The outputs of a tape, its inputs taken from `inputs` (values of this program).
   std::vector<Value> append(const Tape& tape, std::span<const Value> inputs);
-  /// The outputs of a program, alike. Its fused products are products and sums again, for finish() to fuse.
+  /// The outputs of a program, alike. Its fused products stay fused: bits are those of the program by itself.
   std::vector<Value> append(const Program& program, std::span<const Value> inputs);
   /// Whether a value is above zero, as 1 or 0: the smallest of several is where all of them are, and nothing that is
   /// not a number is. Comparisons cost less than minima do.

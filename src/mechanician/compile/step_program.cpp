@@ -74,6 +74,7 @@ StepProgramResult make_step_program(const Equations& eqs, const ProgramOptions& 
   outputs.insert(outputs.end(), velocities.begin(), velocities.end());
   outputs.push_back(vouch);
   made.program = with.finish(outputs);
+  made.first = *found.made, made.later = *inner.made;
   return {std::move(made), {}};
 }
 

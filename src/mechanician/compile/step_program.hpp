@@ -32,6 +32,7 @@ struct StepProgram {
   int n = 0;
   int num_parameters = 0;  ///< inputs after q̇
   int num_acceleration_steps = 0;
+  AccelerationProgram first, later;  ///< of the first stage and of the others, by themselves
   int at_q() const { return 2; }
   int at_parameters() const { return 2 + 2 * n; }
   int at_vouch() const { return 2 * n; }

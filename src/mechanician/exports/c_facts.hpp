@@ -2,6 +2,7 @@
 
 /// What of a model is written as C, counted and in order: for the C itself and for what is packed around it.
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,11 @@ struct CFacts {
   bool has_events() const { return switches || !events.empty() || !sides.empty(); }
   /// Dense output belongs to a step, and is not made where it is asked for.
   bool keeps_dense() const { return has_events() || has_samples(); }
+  /// Rows that a state can be brought back onto.
+  static bool is_held(Level level) { return level == position || level == velocity; }
+  bool projects() const { return std::any_of(levels.begin(), levels.end(), is_held); }
+  /// Whether a step across a singular configuration may end beyond the time that is asked for.
+  bool leaps() const { return projects() && !keeps_dense(); }
   /// What samples hold: efforts, or else forces by coordinate.
   int num_held() const { return eqs.control.actuators.empty() ? n() : static_cast<int>(eqs.control.actuators.size()); }
   /// How modes and sides of a motion m are handed to @pack.

@@ -121,14 +121,15 @@ static int @forces_at(const @motion *m, const double *x, @numbers *s, @forces *o
   int c, i, j, other = @HAS_C, status = @solve_held(m, x, s, o->a, o->actual, o->fHELD_FORCES);
   if (status) return status;
   for (j = 0; j < @R; ++j) o->lambda[j] = o->actual[j];
-  for (c = 0; c < @CONTACTS; ++c) other |= m->d.status[c] == @SLIDES;
+  for (c = 0; c < @CONTACTS; ++c) other |= m->d.status[c] >= @STICKS;
   if (other) {
     @numbers plain = *s;
+    @modes d = m->d;
     double a[@N], f[@SLIPS + 1];
     char act[@R + 1], sure[@LARGEST];
-    for (c = 0; c < @CONTACTS; ++c) if (m->d.status[c] == @SLIDES) plain.friction[c] = 0;
-    for (j = 0; j < @R; ++j) act[j] = (char)@acts(&m->d, j);
-    if ((status = @solve_rows(&plain, act, &m->d, s->slip_b, s->Q, s->b, a, o->lambda, f, sure)) != 0) return status;
+    for (c = 0; c < @CONTACTS; ++c) if (d.status[c] >= @STICKS) d.status[c] = @SLIDES, plain.friction[c] = 0;
+    for (j = 0; j < @R; ++j) act[j] = (char)@acts(&d, j);
+    if ((status = @solve_rows(&plain, act, &d, s->slip_b, s->Q, s->b, a, o->lambda, f, sure)) != 0) return status;
     HELD_LAMBDA
   }
 )";

@@ -92,7 +92,7 @@ typedef struct {{
   double t_first, span, turns_since;
   long steps, storm, turns;
   int status, goes_on;
-{1}{5}}} @motion;
+{7}{1}{5}}} @motion;
 
 /* Everything that is known at a state. */
 typedef struct {{
@@ -153,7 +153,12 @@ extern const int @input_at[]; /* of the parameters: which are inputs */
           : "",
       facts.has_samples() ? "int @sample(@motion *, const double *p);                           /* control, if a "
                             "sample of it is due; steps do it */\ndouble @next_sample(const @motion *);\n"
-                          : "");
+                          : "",
+      facts.leaps() ? fmt::format("  double t_last, last[{}], sine, t_sine; /* of a step that ended beyond the time "
+                                  "asked for; of rows */\n"
+                                  "  int beyond;\n",
+                                  facts.num_motion())
+                    : "");
   return out;
 }
 

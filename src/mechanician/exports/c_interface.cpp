@@ -86,9 +86,7 @@ void @begin(@motion *m, const double *p, double tolerance)
     out += "  for (i = 0; i < @CONTACTS; ++i) m->d.sign[i] = 1;\n";
   }
   // The start of numbers satisfies the constraints with the parameters that it was made with.
-  const bool projects = std::any_of(facts.levels.begin(), facts.levels.end(),
-                                    [](CFacts::Level l) { return l == CFacts::position || l == CFacts::velocity; });
-  if (facts.starts_as_stated || !projects)
+  if (facts.starts_as_stated || !facts.projects())
     out += "  @restart(m, p);\n}\n";
   else
     out += fmt::format(
@@ -130,12 +128,10 @@ void @residuals(double t, const double *q, const double *v, const double *p, dou
   const auto put = [&](std::string_view word, const std::string& by) { out.replace(out.find(word), word.size(), by); };
   std::string held;
   for (int j = 0; j < facts.m(); ++j) {
-    const CFacts::Level level = facts.levels[static_cast<std::size_t>(j)];
-    if (level == CFacts::position || level == CFacts::velocity)
+    if (CFacts::is_held(facts.levels[static_cast<std::size_t>(j)]))
       held += fmt::format("{}j == {}", held.empty() ? "" : " || ", j);
   }
-  const bool all = std::all_of(facts.levels.begin(), facts.levels.end(),
-                               [](CFacts::Level l) { return l == CFacts::position || l == CFacts::velocity; });
+  const bool all = std::all_of(facts.levels.begin(), facts.levels.end(), CFacts::is_held);
   put("IS_OFF_MODES", facts.held_values());
   put("IS_OFF_ROW", facts.switches ? "@row_level[j] < 2 && @acts(&m->d, j)" : all ? "1" : held.empty() ? "0" : held);
   if (facts.switches)

@@ -6,59 +6,71 @@ namespace mechanician {
 
 std::string_view c_elimination() {
   return R"(
-/* K z = r by Gauss and Jordan with complete pivoting, for `count` r at once; K has `size` rows of size + count numbers, those of r the last of each,
+/* K z = r by elimination with complete pivoting, for `count` r at once; K has `size` rows of size + count numbers, those of r the last of each,
    and is used up. Rows and columns are taken in units of what they weigh; what is below 1e-8 of them counts as zero: so far a state that somebody else integrates is off what
    constraints have in common. What is not determined is 0, and sure[i] tells what is. The rank is at most `most`: what is left then follows from the
-   rest, but for `allowed` of the largest r. */
+   rest, but for `allowed` of the largest r. Of each row its largest number is kept in mind: rows that a pivot does not touch are not looked at. */
 static int @eliminate_to(int most, double allowed, int size, int count, double *K, double *z, char *sure)
 {
-  double scale[@LARGEST], largest = 0;
-  int row_of[@LARGEST], col_of[@LARGEST], rank = 0, width = size + count, i, j, k, r;
-  char used[@LARGEST];
-  for (i = 0; i < size*width; ++i) if (!isfinite(K[i])) return @NOT_FINITE;
-  for (i = 0; i < size; ++i) scale[i] = 1, used[i] = 0, row_of[i] = i;
+  double scale[@LARGEST], top[@LARGEST], largest = 0, *row[@LARGEST], *held;
+  int col[@LARGEST], at[@LARGEST], there[@LARGEST*@LARGEST], many[@LARGEST], rank, width = size + count, i, j, k, r;
+  for (i = 0; i < size; ++i) {
+    int *const mine = there + i*size;
+    scale[i] = 1, row[i] = K + i*width, col[i] = i, many[i] = 0;
+    for (j = 0; j < size; ++j) {
+      if (!isfinite(row[i][j])) return @NOT_FINITE;
+      mine[many[i]] = j, many[i] += row[i][j] > 0 || row[i][j] < 0;
+    }
+    for (; j < width; ++j) if (!isfinite(row[i][j])) return @NOT_FINITE;
+  }
   for (k = 0; k < 3; ++k) for (i = 0; i < size; ++i) {
     double most = 0;
-    for (j = 0; j < size; ++j) if (fabs(K[i*width + j])*scale[i]*scale[j] > most) most = fabs(K[i*width + j])*scale[i]*scale[j];
-    if (most > 0) scale[i] /= sqrt(most);
+    for (j = 0; j < many[i]; ++j) if (fabs(row[i][there[i*size + j]])*scale[there[i*size + j]] > most) most = fabs(row[i][there[i*size + j]])*scale[there[i*size + j]];
+    if (most > 0) scale[i] = sqrt(scale[i]/most);
   }
   for (i = 0; i < size; ++i) {
-    for (j = 0; j < size; ++j) {
-      K[i*width + j] *= scale[i]*scale[j];
-      if (fabs(K[i*width + j]) > largest) largest = fabs(K[i*width + j]);
+    for (top[i] = 0, at[i] = 0, j = 0; j < many[i]; ++j) {
+      const int c = there[i*size + j];
+      if (fabs(row[i][c] *= scale[i]*scale[c]) > top[i]) top[i] = fabs(row[i][c]), at[i] = c;
     }
-    for (r = size; r < width; ++r) K[i*width + r] *= scale[i];
+    for (r = size; r < width; ++r) row[i][r] *= scale[i];
+    if (top[i] > largest) largest = top[i];
   }
   for (r = 0; r < count; ++r) {
     z[r] = 0;
-    for (i = 0; i < size; ++i) if (fabs(K[i*width + size + r]) > z[r]) z[r] = fabs(K[i*width + size + r]);
+    for (i = 0; i < size; ++i) if (fabs(row[i][size + r]) > z[r]) z[r] = fabs(row[i][size + r]);
   }
-  for (k = 0; k < most; ++k) {
-    int best_row = -1, best_col = -1;
-    double best = 1e-8*largest, *pivot;
-    for (i = k; i < size; ++i) for (j = 0; j < size; ++j)
-      if (!used[j] && fabs(K[row_of[i]*width + j]) > best) best = fabs(K[row_of[i]*width + j]), best_row = i, best_col = j;
-    if (best_row < 0) break;
-    i = row_of[k], row_of[k] = row_of[best_row], row_of[best_row] = i;
-    used[best_col] = 1, col_of[k] = best_col, pivot = K + row_of[k]*width;
-    for (i = 0; i < size; ++i) {
-      double *other = K + row_of[i]*width;
-      const double factor = i == k ? 0 : other[best_col]/pivot[best_col];
-      if (factor > 0 || factor < 0) {
-        for (j = 0; j < width; ++j) other[j] -= factor*pivot[j];
-        other[best_col] = 0;
-      }
+  for (rank = 0; rank < most; ++rank) {
+    double best = 1e-8*largest, *pivot, swapped;
+    int from = -1, c, filled = 0;
+    for (i = rank; i < size; ++i) if (top[i] > best) best = top[i], from = i;
+    if (from < 0) break;
+    c = at[from], pivot = row[from];
+    row[from] = row[rank], top[from] = top[rank], at[from] = at[rank], row[rank] = pivot;
+    for (i = 0; i < size && c != rank; ++i) swapped = row[i][rank], row[i][rank] = row[i][c], row[i][c] = swapped;
+    i = col[rank], col[rank] = col[c], col[c] = i;
+    for (j = rank + 1; j < size; ++j) there[filled] = j, filled += pivot[j] > 0 || pivot[j] < 0;
+    for (i = rank + 1; i < size; ++i) {
+      const double factor = row[i][rank]/pivot[rank];
+      held = row[i];
+      if (at[i] == rank) at[i] = c;
+      if (!(factor > 0 || factor < 0)) continue;
+      for (j = 0; j < filled; ++j) held[there[j]] -= factor*pivot[there[j]];
+      for (j = size; j < width; ++j) held[j] -= factor*pivot[j];
+      for (top[i] = 0, at[i] = rank + 1, j = rank + 1; j < size; ++j) if (fabs(held[j]) > top[i]) top[i] = fabs(held[j]), at[i] = j;
     }
-    ++rank;
   }
   for (r = 0; r < count; ++r)
-    for (k = rank; k < size; ++k) if (fabs(K[row_of[k]*width + size + r]) > allowed*(z[r] > 0 ? z[r] : 1)) return @CONTRADICTION;
+    for (k = rank; k < size; ++k) if (fabs(row[k][size + r]) > allowed*(z[r] > 0 ? z[r] : 1)) return @CONTRADICTION;
+  for (k = rank; k-- > 0; ) for (i = 0; i < k; ++i) {
+    const double factor = row[i][k]/row[k][k];
+    if (factor > 0 || factor < 0) for (j = rank; j < width; ++j) row[i][j] -= factor*row[k][j];
+  }
   for (i = 0; i < size*count; ++i) z[i] = 0;
-  for (i = 0; i < size; ++i) sure[i] = used[i];
+  for (k = 0; k < size; ++k) sure[col[k]] = (char)(k < rank);
   for (k = 0; k < rank; ++k) {
-    const double *pivot = K + row_of[k]*width;
-    for (r = 0; r < count; ++r) z[r*size + col_of[k]] = pivot[size + r]/pivot[col_of[k]]*scale[col_of[k]];
-    for (j = 0; j < size; ++j) if (!used[j] && fabs(pivot[j]) > allowed*fabs(pivot[col_of[k]])) sure[col_of[k]] = 0;
+    for (r = 0; r < count; ++r) z[r*size + col[k]] = row[k][size + r]/row[k][k]*scale[col[k]];
+    for (j = rank; j < size; ++j) if (fabs(row[k][j]) > allowed*fabs(row[k][k])) sure[col[k]] = 0;
   }
   return 0;
 }

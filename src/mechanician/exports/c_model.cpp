@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "mechanician/compile/program_inputs.hpp"
+#include "mechanician/ensemble/lane_equations.hpp"
 #include "mechanician/exports/c_interface.hpp"
 #include "mechanician/exports/c_tangent.hpp"
 #include "mechanician/exports/c_writer_internal.hpp"
@@ -39,7 +40,7 @@ CWriter::CWriter(const CFacts& facts, std::string name, bool tangents, bool comp
   // Rows that depend on others on the constraints only do so almost where stages are, here as in motions.
   options_.dropped_tolerance = 1e-6;
   // The engine's own fixed steps have no sides.
-  step_options_ = options_;
+  step_options_ = make_lane_options(facts.system, facts.system.start(), std::nullopt);
   options_.sides = facts.side_symbols();
   if (!options_.reference.empty()) {
     const std::vector<double> sides = facts.first_sides(options_.reference);
@@ -65,9 +66,7 @@ CSources CWriter::write() {
 }
 
 void CWriter::add(const Program& program, std::string_view name, std::size_t alike) {
-  // The inputs of a whole step begin otherwise than those of everything else.
-  pool_.add(program, prefix_ + std::string(name), name == "step_program" ? 0 : static_cast<int>(num_inputs()),
-            static_cast<int>(alike));
+  pool_.add(program, prefix_ + std::string(name), static_cast<int>(num_inputs()), static_cast<int>(alike));
 }
 
 void CWriter::add_function(std::string_view name, std::vector<Expr> functions, const ProgramOptions& options) {

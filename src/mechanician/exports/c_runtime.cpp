@@ -4,24 +4,34 @@ namespace mechanician {
 
 std::string_view c_classical_step() {
   return R"(
-static int @rk4(double t, double h, const double *q, const double *v, const double *p, double *q_end, double *v_end)
+/* An acceleration as the engine's fixed steps have it; where it is not vouched for, the other way. */
+static int @stage(double t, const double *q, const double *v, const double *p, int first, double *a)
+{
+  STAGE
+  return @acceleration(t, q, v, p, a, 0, 0);
+}
+
+int @step_rk4(@motion *m, const double *p, double h)
 {
   enum { n = @COORDINATES };
   double k1[n], k2[n], k3[n], k4[n], qs[n], vs[n];
+  const double t = m->t, *const q = m->q, *const v = m->v;
   int i, status;
-  if ((status = @acceleration(t, q, v, p, k1, 0, 0)) != 0) return status;
+  if (!(h >= 0) || !isfinite(h)) return h < 0 ? @BACKWARDS : @NO_NUMBER;
+  if ((status = @stage(t, q, v, p, 1, k1)) != 0) return status;
   for (i = 0; i < n; ++i) qs[i] = fma(0.5*h, v[i], q[i]), vs[i] = fma(0.5*h, k1[i], v[i]);
-  if ((status = @acceleration(t + 0.5*h, qs, vs, p, k2, 0, 0)) != 0) return status;
+  if ((status = @stage(t + 0.5*h, qs, vs, p, 0, k2)) != 0) return status;
   for (i = 0; i < n; ++i) qs[i] = fma(0.25*(h*h), k1[i], qs[i]), vs[i] = fma(0.5*h, k2[i], v[i]);
-  if ((status = @acceleration(t + 0.5*h, qs, vs, p, k3, 0, 0)) != 0) return status;
+  if ((status = @stage(t + 0.5*h, qs, vs, p, 0, k3)) != 0) return status;
   for (i = 0; i < n; ++i) qs[i] = fma(0.5*(h*h), k2[i], fma(h, v[i], q[i])), vs[i] = fma(h, k3[i], v[i]);
-  if ((status = @acceleration(t + h, qs, vs, p, k4, 0, 0)) != 0) return status;
+  if ((status = @stage(t + h, qs, vs, p, 0, k4)) != 0) return status;
   for (i = 0; i < n; ++i) {
     const double middles = k2[i] + k3[i], first = k1[i] + middles, last = middles + k4[i];
-    q_end[i] = fma(h*h/6, first, fma(h, v[i], q[i]));
-    v_end[i] = fma(h/6, first + last, v[i]);
+    m->q[i] = fma(h*h/6, first, fma(h, v[i], q[i]));
+    m->v[i] = fma(h/6, first + last, v[i]);
   }
-  return 0;
+  m->t += h;
+  return @is_off(m, p) ? @project(m, p) : 0;
 }
 )";
 }
@@ -131,6 +141,83 @@ static void @note_sizes(@motion *m)
 )";
 }
 
+std::string_view c_look_ahead() {
+  return R"(
+/* The least square of the sine between a row and those before it, so far ahead. */
+static double @sine_ahead(const @motion *m, const double *p, double tau)
+{
+  enum { at_v = @COORDINATES + @STATES };
+  double y[@Y], x[@X], r[2*KEPT_ROWS], most = 1;
+  int i;
+  for (i = 0; i < @COORDINATES; ++i) y[i] = m->y[i] + tau*(m->y[at_v + i] + 0.5*tau*m->k[0][at_v + i]);
+  for (i = @COORDINATES; i < @Y; ++i) y[i] = m->y[i] + tau*m->k[0][i];
+  @pack(m->t + tau, y, y + at_v, p, MODE_VALUES, x);
+  @rank_values(x, r);
+  for (i = 0; i < KEPT_ROWS; ++i) if (!(r[i]*r[KEPT_ROWS + i] <= most)) most = r[i]*r[KEPT_ROWS + i];
+  return isfinite(most) ? 1/most : 0;
+}
+
+/* How far ahead the next singular configuration is; what is not within the next step may be anywhere. Squares of sines are parabolas there. */
+static double @singular_ahead(@motion *m, const double *p)
+{
+  const double now = @sine_ahead(m, p, 0), speed = fabs(sqrt(now) - m->sine)/(m->t - m->t_sine), part = 0.35*m->h;
+  double g[5], tau, width = part;
+  int k, least = 0;
+  m->sine = sqrt(now), m->t_sine = m->t;
+  if (m->sine - 3.5*m->h*speed > 0.05) return INFINITY;
+  for (g[0] = now, k = 1; k < 5; ++k) if ((g[k] = @sine_ahead(m, p, part*k)) < g[least]) least = k;
+  least = least < 1 ? 1 : least > 3 ? 3 : least;
+  tau = part*least, g[0] = g[least - 1], g[1] = g[least], g[2] = g[least + 1];
+  for (k = 0; ; ++k) {
+    const double curve = 0.5*(g[2] + g[0]) - g[1], place = 0.25*(g[0] - g[2])/curve, left = g[1] - curve*place*place;
+    if (!(curve > 0) || !(tau + place*width > 0)) return INFINITY;
+    tau += (place > 4 ? 4 : place < -4 ? -4 : place)*width;
+    if (k == 3) return left < 0.25*now && left < 0.09*curve*(tau/width)*(tau/width) ? tau : INFINITY;
+    width = (k ? 0.02 : 0.1)*tau;
+    g[0] = @sine_ahead(m, p, tau - width), g[1] = @sine_ahead(m, p, tau), g[2] = @sine_ahead(m, p, tau + width);
+  }
+}
+)";
+}
+
+std::string_view c_plan() {
+  return R"(if (!across && singular < 1.35*m->h) {
+      /* In the middle of the widest gap between stages, or so far away that it can be there next: whatever end is asked for. */
+      const double before = singular - 0.396667*m->h;
+      if (m->t + before < to) {
+        across = singular <= 0.476*m->h;
+        if (across) wanted = singular/0.466667;
+        else if (wanted > before) wanted = before;
+        last = 0;
+      }
+    })";
+}
+
+std::string_view c_leap() {
+  return R"(
+/* The state within a step that may end beyond it, on the constraints where they let it. */
+static int @come_to(@motion *m, const double *p, double t)
+{
+  enum { at_v = @COORDINATES + @STATES };
+  double y[@Y], held[@Y], dense[@Y][7];
+  int i, status;
+  m->beyond = t < m->t_last;
+  for (i = 0; i < @Y; ++i) y[i] = held[i] = m->last[i];
+  if (m->beyond) {
+    if ((status = @extend_step(m, p, m->t_begin, m->length, m->last, dense)) != 0) return status;
+    @state_at(m, dense[0], t, y);
+    for (i = 0; i < @Y; ++i) held[i] = y[i];
+    if (!@project_state(m, t, held, held + at_v, p)) for (i = 0; i < @Y; ++i) y[i] = held[i];
+  }
+  m->t = m->t_end = m->beyond ? t : m->t_last;
+  for (i = 0; i < at_v; ++i) m->q[i] = m->end[i] = y[i];
+  for (i = 0; i < @COORDINATES; ++i) m->v[i] = m->end[at_v + i] = y[at_v + i];
+  @note_sizes(m);
+  return 0;
+}
+)";
+}
+
 std::string_view c_adaptive_step() {
   return R"(
 /* y + h sum a[j] k[j] */
@@ -149,7 +236,10 @@ static void @combine(const @motion *m, const double *a, int count, double h, dou
 static int @goes_on(const @motion *m, const double *p)
 {
   int i, other = !m->goes_on || m->t < m->t_end || m->t > m->t_end;
-  for (i = 0; i < @Y && !other; ++i) other = m->y[i] < m->end[i] || m->y[i] > m->end[i];
+  for (i = 0; i < @Y && !other; ++i) {
+    const double now = i < @COORDINATES + @STATES ? m->q[i] : m->v[i - @COORDINATES - @STATES];
+    other = now < m->end[i] || now > m->end[i];
+  }
   for (i = 0; i < @PARAMETERS && !other; ++i) other = p[i] < m->with[i] || p[i] > m->with[i] || !isnan(p[i]) != !isnan(m->with[i]);
   return !other;
 }
@@ -208,17 +298,19 @@ static int @extend_step(const @motion *m, const double *p, double begin, double 
   return 0;
 }
 
+COME_TO
 int @step(@motion *m, const double *p, double to)
 {
   enum { n = @COORDINATES, at_v = @COORDINATES + @STATES };
   double y_new[@Y], stage[@Y], h, error, t_new;
-  double landing_at = 0;
+  double landing_at = 0, shrunk = 0;
   int i, tries, leaps = 0, since = 0, landing = 0, status = m->status;
   STEP_SIDES
   if (status) return status;
   if (!isfinite(to) || !(m->tolerance > 0)) return @NO_NUMBER;
   if (!(to > m->t)) return to < m->t ? @BACKWARDS : 0;
   m->event = -1;
+  STEP_WITHIN
   /* Nearer to each other than the clock can tell. */
   if (to - m->t <= 8e-16*@size_of(fabs(m->t), fabs(to))) { m->t = to; return 0; }
   TAKE_SAMPLE
@@ -245,26 +337,34 @@ int @step(@motion *m, const double *p, double to)
     for (i = n; i < at_v; ++i) if (fabs(m->k[0][i]) > 0 && @size_of(m->size[i], 1e-3)/fabs(m->k[0][i]) < change) change = @size_of(m->size[i], 1e-3)/fabs(m->k[0][i]);
     m->h = change < INFINITY ? change*pow(0.01*m->tolerance, 0.125) : (to - m->t)/100;
   }
-  /* Near a singular configuration short steps do not help: a stage that is close to it spoils the error. One of these leaps across. */
+  STEP_LOOK
+  /* Near a singular configuration short steps do not help: a stage that is close to it, or off the constraints, spoils the error. One of these leaps across, with stages on the constraints. */
   for (tries = 0; ; ++tries) {
-    static const double leap[] = {0.7, 1, 1.3, 0.5, 1.7, 0.35, 2.2, 0.25};
-    const int shrunk = tries > 0 && @ROWS > @REQUIREMENTS && leaps < 8 && m->h < 0.05*m->usual;
-    int last;
+    static const double leap[] = {0.7, 1, 1.3, 0.5, 1.7, 0.35, 2.2, 0.25, 0.18, 0.13, 0.09, 0.06};
+    double wanted;
+    int across, last;
     if (landing == 2) { STEP_LANDS_NOT landing = 0; }
-    if (shrunk) m->h = leap[leaps++]*m->usual, since = 0, landing = 0;
-    last = m->t + m->h >= to;
-    t_new = landing ? landing_at : last ? to : m->t + m->h;
+    if (!leaps && tries > 0 && @ROWS > @REQUIREMENTS && m->h < 0.05*m->usual) shrunk = m->h;
+    if (shrunk > 0) {
+      if (leaps < 12) m->h = leap[leaps++]*m->usual, since = 0, landing = 0;
+      else m->h = shrunk, shrunk = 0;
+    }
+    wanted = m->h, across = shrunk > 0, last = STEP_CUT m->t + wanted >= to;
+    STEP_PLAN
+    t_new = landing ? landing_at : last ? to : m->t + wanted;
     if (landing) landing = 2; /* if it fails, it is not where it was looked for */
     h = t_new - m->t;
     if ((!landing && !(h > 4e-16*@size_of(fabs(m->t), fabs(to - m->t)*1e-6))) || tries > 300) return status ? status : @STEP_TOO_SMALL;
     status = 0;
     for (i = 1; i < 12 && !status; ++i) {
       @combine(m, @a[i], i, h, stage);
-      status = @rate(m, m->t + @c[i]*h, stage, p, m->k[i]);
+      if (across) status = @project_state(m, m->t + @c[i]*h, stage, stage + at_v, p);
+      if (!status) status = @rate(m, m->t + @c[i]*h, stage, p, m->k[i]);
     }
     if (status) { m->h = 0.25*h; continue; }
     @combine(m, @a[12], 12, h, y_new);
     error = @error(m, y_new, h);
+    STEP_NOISE
     if (error > 1) {
       /* Where something has a kink, errors shrink as the step does, not as its eighth power. */
       const double factor = @size_of(0.2, 0.9*pow(error, -0.125));
@@ -284,9 +384,10 @@ int @step(@motion *m, const double *p, double to)
     const double growth = error > 0 ? 0.9*pow(error, -0.125) : 10, planned = m->h;
     m->h = h*(growth > 10 ? 10 : growth < 0.2 ? 0.2 : growth);
     if (h < 0.5*planned && m->h < planned) m->h = planned;
+    /* One that was cut would have been as long as planned. */
+    m->usual = @size_of(t_new < to ? h : planned, 0.95*m->usual);
   }
-  m->usual = @size_of(h, 0.95*m->usual);
-  m->t_begin = m->t, m->t = landing ? t_new : h < to - m->t ? m->t + h : to, m->length = m->t - m->t_begin;
+  m->t_begin = m->t, m->t = landing STEP_PASSED ? t_new : h < to - m->t ? m->t + h : to, m->length = m->t - m->t_begin;
   for (i = 0; i < at_v; ++i) m->q[i] = y_new[i];
   for (i = 0; i < n; ++i) m->v[i] = y_new[at_v + i];
   for (i = 0; i < @PARAMETERS; ++i) m->with[i] = p[i];

@@ -42,13 +42,17 @@ std::string_view c_control_held();
 std::string_view c_sizes();
 /// y' of a motion.
 std::string_view c_rate();
-/// Runge and Kutta's step with the bits of the engine, where its step program is too long to be written out; of any y; with events inside it.
+/// Runge and Kutta's step with the bits of the engine; of any y; with events inside it.
 std::string_view c_classical_step();
 std::string_view c_fixed_step();
 std::string_view c_fixed_step_with_events();
 /// The same between samples of control.
 std::string_view c_sampled_steps();
-/// Dormand and Prince's steps of order 8 with projection and dense output.
+/// Dormand and Prince's steps of order 8 with projection and dense output; `c_leap` stands in them where a step may end beyond the time asked for.
+std::string_view c_leap();
+/// Where a singular configuration is ahead; what is planned then.
+std::string_view c_look_ahead();
+std::string_view c_plan();
 std::string_view c_adaptive_step();
 
 // c_events.cpp

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "mechanician/compile/rank_program.hpp"
 #include "mechanician/compile/step_program.hpp"
 #include "mechanician/exports/c_interface.hpp"
 #include "mechanician/exports/c_runtime.hpp"
@@ -11,10 +12,6 @@
 #include "mechanician/motion/dop853_tableau.hpp"
 
 namespace mechanician {
-
-namespace {
-constexpr std::size_t longest_step_program = 1500;
-}  // namespace
 
 void CWriter::make_projection(ProjectionOf what, std::string_view which, std::string_view moved) {
   ProjectionProgramResult made;
@@ -171,41 +168,70 @@ void CWriter::make_steps() {
   for (const auto& row : dop853::d) add_text(fmt::format("  {},\n", c_numbers(row, 16)));
   add_text("};\n");
   // Dense output is for events, or where it is asked for.
-  add_text(
-      with(c_adaptive_step(),
-           {{"STEP_END", !has_events() ? "return 0;"
-                         : facts_.sides.empty()
-                             ? "return m->status = @search(m, p);"
-                             : "if ((m->status = @search(m, p)) != 0) return m->status;\n  "
-                               "if (!(m->t < t_new) && @any_turns(turned)) m->status = @cross(m, p, turned);\n  "
-                               "return m->status;"},
-            {"STEP_SIDES", facts_.sides.empty() ? "" : "double turned[@SWITCHES] = {0};"},
-            {"STEP_REFRESH",
-             facts_.sides.empty()
-                 ? ""
-                 : "if (@beyond_at(m, m->t, m->y, p) && (m->status = @first_sides(m, p)) != 0) return m->status;"},
-            {"STEP_SWITCH", facts_.sides.empty() ? "" : R"(if (!landing) {
+  const bool leaps = facts_.leaps();
+  // Of long models leaps by trial do, with the general solver behind them.
+  const RankProgramResult rank = leaps && has_program_ && !(compact_ && solves_generally_)
+                                     ? make_rank_program(eqs_, options_)
+                                     : RankProgramResult{};
+  const bool looks = rank.made && rank.made->rows.size() > 1;
+  if (looks) {
+    add(rank.made->program, "rank_values");
+    add_text(
+        with(c_look_ahead(), {{"KEPT_ROWS", std::to_string(rank.made->rows.size())}, {"MODE_VALUES", mode_values()}}));
+  }
+  add_text(with(
+      c_adaptive_step(),
+      {{"STEP_END", leaps           ? "m->t_last = t_new;\n  for (i = 0; i < @Y; ++i) m->last[i] = y_new[i];\n  "
+                                      "return t_new > to ? @come_to(m, p, to) : 0;"
+                    : !has_events() ? "return 0;"
+                    : facts_.sides.empty()
+                        ? "return m->status = @search(m, p);"
+                        : "if ((m->status = @search(m, p)) != 0) return m->status;\n  "
+                          "if (!(m->t < t_new) && @any_turns(turned)) m->status = @cross(m, p, turned);\n  "
+                          "return m->status;"},
+       {"STEP_LOOK", looks ? "singular = @singular_ahead(m, p);" : ""},
+       {"STEP_NOISE", looks ? R"(if (across && singular < INFINITY && error > 1 && error < 100) {
+      /* What rounding makes of a stage that is 0.28 as far from it as the begin of the step. */
+      const double nearest = 0.2857*m->sine, rate = m->sine/singular;
+      if (error*m->tolerance < 2.2e-16*h*rate*rate/(nearest*nearest*nearest)) error = 0.99;
+    })"
+                            : ""},
+       {"STEP_PLAN", looks ? std::string(c_plan()) : ""},
+       {"double landing_at = 0,", looks ? "double singular, landing_at = 0," : "double landing_at = 0,"},
+       {"COME_TO", leaps ? std::string(c_leap()) : ""},
+       {"STEP_WITHIN", leaps ? "if (m->beyond && @goes_on(m, p)) return @come_to(m, p, to);\n  m->beyond = 0;" : ""},
+       {"STEP_PASSED", leaps ? "|| t_new > to" : ""},
+       {"STEP_CUT", leaps ? "!(shrunk > 0) &&" : ""},
+       {"STEP_SIDES", facts_.sides.empty() ? "" : "double turned[@SWITCHES] = {0};"},
+       {"STEP_REFRESH",
+        facts_.sides.empty()
+            ? ""
+            : "if (@beyond_at(m, m->t, m->y, p) && (m->status = @first_sides(m, p)) != 0) return m->status;"},
+       {"STEP_SWITCH", facts_.sides.empty() ? "" : R"(if (!landing) {
       m->t_begin = m->t, m->length = h;
       landing_at = @find_switch(m, p, t_new, turned);
       if (landing_at < t_new) { landing = 1; continue; }
     })"},
-            {"STEP_LANDS_NOT", facts_.sides.empty() ? "" : "for (i = 0; landing && i < @SWITCHES; ++i) turned[i] = 0;"},
-            {"RUN_TO", c_number(facts_.system.run_settings().to.value_or(-1e300))},
-            {"LEAST_STEPS", facts_.depends_on_time || has_events() ? "100" : "50"},
-            {"TAKE_SAMPLE", facts_.has_samples() ? "if ((m->status = @sample(m, p)) != 0) return m->status;\n  "
-                                                   "if (to > @next_sample(m)) to = @next_sample(m);"
-                                                 : ""},
-            {"STEP_DENSE",
-             facts_.keeps_dense()
-                 ? "if ((status = @extend_step(m, p, m->t, h, y_new, m->dense)) != 0) { m->h = 0.5*h; continue; }"
-                 : ""},
-            {"DENSE_STATE", facts_.keeps_dense() ? "@state_at(m, m->dense[0], t, y);" : R"(double dense[@Y][7];
+       {"STEP_LANDS_NOT", facts_.sides.empty() ? "" : "for (i = 0; landing && i < @SWITCHES; ++i) turned[i] = 0;"},
+       {"RUN_TO", c_number(facts_.system.run_settings().to.value_or(-1e300))},
+       {"LEAST_STEPS", facts_.depends_on_time || has_events() ? "100" : "50"},
+       {"TAKE_SAMPLE", facts_.has_samples() ? "if ((m->status = @sample(m, p)) != 0) return m->status;\n  "
+                                              "if (to > @next_sample(m)) to = @next_sample(m);"
+                                            : ""},
+       {"STEP_DENSE",
+        facts_.keeps_dense()
+            ? "if ((status = @extend_step(m, p, m->t, h, y_new, m->dense)) != 0) { m->h = 0.5*h; continue; }"
+        : leaps ? "if (t_new > to) {\n      double dense[@Y][7];\n      if ((status = @extend_step(m, p, m->t, h, "
+                  "y_new, dense)) != 0) { m->h = 0.5*h; continue; }\n    }"
+                : ""},
+       {"DENSE_STATE", facts_.keeps_dense() ? "@state_at(m, m->dense[0], t, y);" : R"(double dense[@Y][7];
   for (i = 0; i < @COORDINATES + @STATES; ++i) y[i] = m->q[i];
   for (i = 0; i < @COORDINATES; ++i) y[@COORDINATES + @STATES + i] = m->v[i];
   if (m->length > 0) {
-    if (!@extend_step(m, m->with, m->t_begin, m->length, m->end, dense)) @state_at(m, dense[0], t, y);
+    if (!@extend_step(m, m->with, m->t_begin, m->length, m->WHOLE_END, dense)) @state_at(m, dense[0], t, y);
     else for (i = 0; i < @Y; ++i) y[i] = NAN;
-  })"}}));
+  })"},
+       {"WHOLE_END", leaps ? "last" : "end"}}));
   if (facts_.switches || facts_.num_states > 0 || facts_.has_samples()) {
     const std::string name = facts_.has_samples() ? "static int @fixed_step" : "int @step_rk4";
     add_text(has_free_rate() ? with(c_fixed_step(), {{"@rate(", "@free_rate("}}) : std::string(c_fixed_step()));
@@ -232,37 +258,20 @@ FIXED_STEP(@motion *m, const double *p, double h)
 void CWriter::make_step_of_the_engine() {
   const StepProgramResult step =
       has_program_ ? make_step_program(facts_.system.equations(), step_options_) : StepProgramResult{};
-  const bool written = step.made && step.made->program.steps.size() <= longest_step_program;
-  // An input that is an expression is none until it is set.
-  std::string given;
-  const int first = 2 + 2 * n();
-  for (std::size_t k = 0; k < facts_.given_flag.size(); ++k)
-    if (facts_.given_flag[k] >= 0)
-      given += fmt::format("  x[{0}] = isnan(p[{1}]) ? 0 : 1;\n  if (isnan(p[{1}])) x[{2}] = 0;\n",
-                           first + facts_.given_flag[k], k, static_cast<std::size_t>(first) + k);
-  add_text(c_classical_step());
-  if (written) add(step.made->program, "step_program");
-  add_text(fmt::format(R"(
-int @step_rk4(@motion *m, const double *p, double h)
-{{
-  double {0}y[{1}];
-  int i, status = 0;
-  if (!(h >= 0) || !isfinite(h)) return h < 0 ? @BACKWARDS : @NO_NUMBER;
-{2}  {3}status = @rk4(m->t, h, m->q, m->v, p, y, y + @COORDINATES);
-  if (status) return status;
-  for (i = 0; i < @COORDINATES; ++i) m->q[i] = y[i], m->v[i] = y[@COORDINATES + i];
-  m->t += h;
-  return @is_off(m, p) ? @project(m, p) : 0;
-}}
-)",
-                       written ? fmt::format("x[{}], ", num_inputs() - facts_.sides.size() + 1) : "",
-                       written ? step.made->program.num_outputs() : 2 * n(),
-                       written ? "  x[0] = m->t, x[1] = h;\n  for (i = 0; i < @COORDINATES; ++i) x[2 + i] = m->q[i], "
-                                 "x[2 + @COORDINATES + i] = "
-                                 "m->v[i];\n  for (i = 0; i < @PARAMETERS; ++i) x[2 + 2*@COORDINATES + i] = p[i];\n" +
-                                     given + "  @step_program(x, y);\n"
-                               : "",
-                       written ? fmt::format("if (!(y[{}] > 0)) ", step.made->at_vouch()) : ""));
+  std::string stage = "(void)first;";
+  if (step.made && !(compact_ && n() < 20)) {
+    add(step.made->first.program, "first_stage"), add(step.made->later.program, "later_stage");
+    stage = fmt::format(R"(double x[@X], y[{}];
+  int i;
+  @pack(t, q, v, p, 0, 0, x);
+  if (first) @first_stage(x, y); else @later_stage(x, y);
+  if (y[first ? {} : {}] > 0) {{
+    for (i = 0; i < @COORDINATES; ++i) a[i] = y[@at_coordinate[i]];
+    return 0;
+  }})",
+                        step.made->first.program.num_outputs(), step.made->first.at_vouch, step.made->later.at_vouch);
+  }
+  add_text(with(c_classical_step(), {{"STAGE", stage}}));
 }
 
 }  // namespace mechanician

@@ -182,9 +182,20 @@ static int @settle(@motion *m, const double *p, const char *crossed, int changed
     if (s.residual[@contact[c].row] < 0) m->d.status[c] = @HOLDS, again = 1;
     if (fabs(s.residual[@contact[c].row]) <= 1e-9*@gap_size(m, &s, @contact[c].row) && rate > 0 && falls > 0 && (!(m->h > 0) || rate/falls < m->h)) m->h = rate/falls;
   }
-  if (again) status = @project_generally(m, m->t, m->q, m->v, p, m->side, 0);
+  if (again) {
+    /* Where loops decide how far what opens is from what closes the gap stays, as far below zero as the state is off, and counts as zero. */
+    double q[@COORDINATES + @STATES];
+    for (i = 0; i < @COORDINATES + @STATES; ++i) q[i] = m->q[i];
+    if (@project_generally(m, m->t, m->q, m->v, p, m->side, 0)) {
+      for (i = 0; i < @COORDINATES + @STATES; ++i) m->q[i] = q[i];
+      for (c = 0; c < @CONTACTS; ++c) if (m->d.status[c] != found.status[c]) {
+        const double below = -2*s.residual[@contact[c].row]/@gap_size(m, &s, @contact[c].row);
+        if (below > m->slack && below < 1e-6) m->slack = below;
+      }
+    }
+  }
   m->d = found;
-  if (status || (status = @project(m, p)) != 0) return status;
+  if ((status = @project(m, p)) != 0) return status;
   @note_sizes(m);
   /* What rests has a size all the same. */
   for (i = 0; i < @COORDINATES; ++i) m->size[@COORDINATES + @STATES + i] = @size_of(m->size[@COORDINATES + @STATES + i], 1e-3*@floor_of(m, &s, 1));

@@ -67,10 +67,7 @@ class CWriter {
   /// Whether rows follow from others wherever the system can be, which solutions of all rows have to know.
   bool has_following() const { return solves_generally_ && !has_control() && !options_.dropped.empty(); }
   /// Whether there is something to project onto.
-  bool projects() const {
-    return std::any_of(facts_.levels.begin(), facts_.levels.end(),
-                       [](CFacts::Level l) { return l == CFacts::position || l == CFacts::velocity; });
-  }
+  bool projects() const { return facts_.projects(); }
   bool has_free_rate() const {
     return !facts_.sides.empty() && !facts_.switches && (facts_.num_states > 0 || facts_.has_samples());
   }
