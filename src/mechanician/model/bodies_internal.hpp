@@ -183,6 +183,7 @@ class Layer {
   void move_along_tree();
   void turn_away(const Joint& joint);
   bool leaves_open(bool reactions) const;
+  void mark_open();
 
   // bodies_stress.cpp: what joints can carry against each other
   struct OpenForces {

@@ -70,6 +70,10 @@ void Layer::plant() {
   grow_tree(true);
   for (Joint& j : joints_) find_rates(j);
   by_itself = by_itself || leaves_open(by_name);
+  if (overrides_.contains(std::string(every_body_by_itself))) {
+    parameters_.push_back({std::string(every_body_by_itself), "1", {}});
+    by_itself = true;
+  }
 
   // A start that is to be moved onto the constraints is moved least where every body is by itself.
   if (formulation_ == Formulation::automatic) {
@@ -100,6 +104,7 @@ void Layer::plant() {
     by_itself = true;
   }
   by_itself_ = by_itself;
+  if (!by_itself) mark_open();
   move_along_tree();
   write_held();
   // Where a joint that closes a loop begins, its coordinate says.
@@ -144,6 +149,17 @@ bool Layer::leaves_open(bool reactions) const {
     if ((open[n].reaction && named) || (open[n].extra && extra_asked(joints_[n]))) return true;
   }
   return false;
+}
+
+/// Reactions that are not determined are found where every body is by itself; somebody who asks has to know that there are some.
+void Layer::mark_open() {
+  if (std::all_of(joints_.begin(), joints_.end(), [](const Joint& j) { return j.in_tree; })) return;
+  for (const OpenForces& open : find_open_forces())
+    if (open.reaction || open.extra) {
+      define(std::string(reactions_left_open), Formula(1.0), joints_.front().span);
+      mentioned_.insert(std::string(reactions_left_open));
+      return;
+    }
 }
 
 /// From the ground outwards, then from the first body that is left. Where joints close a loop, one that has no coordinate with a name
