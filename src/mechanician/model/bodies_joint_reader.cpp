@@ -274,7 +274,11 @@ bool Layer::read_frames(Joint& joint, const TomlMember& field) {
     joint.F2 = R2t * (one.R * joint.F1);
   } else {
     joint.F1 = frame(a1);
-    const Vector seen = R2t * (one.R * column(joint.F1, 0)), flat = seen - dot(seen, a2) * a2;
+    const Vector seen = R2t * (one.R * column(joint.F1, 0)), other = R2t * (one.R * a1);
+    Vector flat = seen - dot(seen, a2) * a2;
+    // Of a guess that is turned by more than a right angle: where the least turn that brings the axes together takes it.
+    if (const double together = dot(other, a2).value; together < 0.0 && together > -1.0 + 1e-9)
+      flat = seen - (dot(seen, a2) / (1.0 + dot(other, a2))) * (other + a2);
     if (!(norm(flat).value > 1e-6))
       return report(field, fmt::format("the axes of {} are perpendicular where `start` puts the bodies", name)), false;
     const Vector e = unit(flat);

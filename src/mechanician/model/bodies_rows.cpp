@@ -119,7 +119,7 @@ void Layer::write_rows(Joint& joint) {
     case JointType::screw: {
       along("across1", e1), along("across2", f1), aligned();
       const Formula lead = joint.pitch / (2.0 * std::numbers::pi);
-      rows.push_back({"lead", dot(apart, a1) - lead * joint.coordinates[0].direct, a1, -(lead * a1)});
+      rows.push_back({"lead", dot(apart, a1) - lead * joint.coordinates[0].symbol, a1, -(lead * a1)});
       break;
     }
     case JointType::distance: {
@@ -178,7 +178,7 @@ void Layer::write(Joint& joint, std::vector<Row> rows) {
 }
 
 /// Coordinates of a joint that is no part of the tree: coordinates without mass, each tied to the bodies by a row. An angle so
-/// counts its turns; what acts on it acts on the bodies by way of the row. Rows of drives, limits and screws act on the bodies themselves
+/// counts its turns; what acts on it acts on the bodies by way of the row. Rows of drives and limits act on the bodies themselves
 /// (`direct`): what they carry would be carried by the tie once more, and counted twice among what is least.
 void Layer::write_ties(Joint& joint) {
   const Vector e1 = column(joint.G1, 0), f1 = column(joint.G1, 1), a1 = column(joint.G1, 2);
@@ -240,6 +240,16 @@ void Layer::write_extras(Joint& joint) {
                     fmt::format("write {} = {{ {} = ... }}; they are {}", key, keys.front(), quote_list(keys)));
     }
     if (!by_name) return act(joint.coordinates.front(), m->value, *m, std::string());
+    const std::string ending = std::string_view(key) == "limits"    ? "limit"
+                               : std::string_view(key) == "damping" ? "damper"
+                                                                    : key;
+    if (is_mentioned(joint.name + "." + ending)) {
+      std::vector<std::string> names;
+      for (const TomlMember& one : m->value.members)
+        names.push_back(fmt::format("{}.{}.{}", joint.name, one.name, ending));
+      report(*m, fmt::format("`{}.{}` is asked for, and {} has one for each coordinate", joint.name, ending, shown),
+             fmt::format("the names are {}", quote_list(names)));
+    }
     for (const TomlMember& part : m->value.members) {
       const auto c = std::find_if(joint.coordinates.begin(), joint.coordinates.end(),
                                   [&](const JointCoordinate& x) { return x.key == part.name; });
