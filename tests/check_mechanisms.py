@@ -1756,6 +1756,10 @@ def drives_by_coordinate(program):
     text = ('[world]\n[bodies.b]\nmass = 1\ninertia = [0.1, 0.2, 0.3]\n[joints.h]\ntype = "universal"\nbetween = ["ground", "b"]\nat = [0, 0, 0]\naxis = [0, 0, 1]\naxis2 = [1, 0, 0]\n'
             'drive = { angle = "t", angle2 = "0" }\n[outputs]\nd = "h.drive"\n')
     done = call(program, text, "check")
+    rope = ('[world]\n[bodies.b]\nmass = 1\nstart = { at = [1, 0, 0] }\n[joints.rope]\ntype = "distance"\nbetween = ["ground", "b"]\nat = [0, 0, 0]\nat2 = [1, 0, 0]\n'
+            '[outputs]\nd = "multiplier(rope)"\n')
+    said = call(program, rope, "check").stderr
+    that("rows of a rope", "of `rope` there is `rope.length`" in said, said)
     that("names of drives", done.returncode == 1 and "`h.angle.drive` and `h.angle2.drive`" in done.stderr, done.stderr)
 
 
