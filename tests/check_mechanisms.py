@@ -1638,10 +1638,138 @@ def long_chain(program):
     that("a tree of 2000 balls", asked.returncode == 1 and "model.toml:2:15: error: along these joints 4e+10 pairs" in asked.stderr, asked.stderr[-500:])
 
 
+def door(way, hinges, more="", outputs=()):
+    text = f'[world]\nformulation = "{way}"\ngravity = [0, 0, -9.81]\n[bodies.d]\nmass = 10\ninertia = [1, 1, 0.5]\nstart = {{ at = [0.4, 0, 1] }}\n'
+    for name, z in (("top", 1.7), ("bot", 0.3)):
+        text += f'[joints.{name}]\ntype = "revolute"\nbetween = ["ground", "d"]\nat = [0, 0, {z}]\naxis = [0, 0, 1]\n{hinges.get(name, "")}'
+    return text + more + "[outputs]\n" * bool(outputs) + "".join(f'o{i} = "{o}"\n' for i, o in enumerate(outputs)) + "[run]\nto = 0.1\nevery = 0.1\n"
+
+
+def least_reactions(program):
+    """What two hinges share is least in force^2 + (torque/1 m)^2, whatever is asked for: they are h = 0.7 m above and below the middle, and
+    2 (F h + T) = M, the moment of the weight, so that F : T = h : 1."""
+    M, h = 10 * 9.81 * 0.4, 0.7
+    F, T = M * h / (2 * (h * h + 1)), M / (2 * (h * h + 1))
+    want = {"top.fx": -F, "bot.fx": F, "top.ty": -T, "bot.ty": -T, "top.fz": 49.05, "bot.fz": 49.05, "top.fy": 0.0, "bot.tx": 0.0}
+    for way in WAYS:
+        for asked in (["top.fz", "top.fx"], ["bot.ty"], list(want)):
+            for row in rows(program, door(way, {}, outputs=asked)):
+                that(f"door {way}", all(near(row[f"o{i}"], want[name], 1e-10) for i, name in enumerate(asked)), (asked, row))
+        for outputs in ((), ("top.fz",)):
+            done = call(program, door(way, {}, outputs=outputs), "accelerate", "--json")
+            found = json.loads(done.stdout)
+            that(f"door {way}: named", {"top.fx", "top.fz", "bot.ty"} <= set(found.get("reactions_undetermined", ())) and "top.tz" not in found["reactions_undetermined"], done.stdout[-600:])
+            that(f"door {way}: values", all(near(found["reactions"][k], v, 1e-10) for k, v in want.items()), found.get("reactions"))
+        # Both drives turn 0.5 + 10 0.4^2 = 2.1 kg m^2 at 0.6 rad/s^2; both limits hold a torque of 2. Halves are the least.
+        driven = 'drive = "0.3*t^2"\n'
+        for row in rows(program, door(way, {"top": driven, "bot": driven}, outputs=("top.drive", "bot.drive"))):
+            that(f"two drives {way}", near(row["o0"], 0.63, 1e-9) and near(row["o1"], 0.63, 1e-9), row)
+        limited = "limits = [-1, 0]\n"
+        text = door(way, {"top": limited + 'torque = "2"\n', "bot": limited}, outputs=("top.limit", "bot.limit"))
+        for row in rows(program, text):
+            that(f"two limits {way}", near(row["o0"], -1.0, 1e-9) and near(row["o1"], -1.0, 1e-9), row)
+        found = json.loads(call(program, text, "accelerate", "--json").stdout)
+        that(f"two limits {way}: named", {"top.limit", "bot.limit"} <= set(found.get("reactions_undetermined", ())), found.get("reactions_undetermined"))
+    # A four-bar that hangs out of its plane: formulations against each other.
+    bar = ('[bodies.{0}]\nmass = {1}\ninertia = [0.01, 0.02, 0.03]\nstart = {{ at = {2} }}\n')
+    four = ('gravity = [0, -9.81, -2]\n' + bar.format("a", 1, [0, 0, 0.2]) + bar.format("b", 2, [0.4, 0, 0.4]) + bar.format("c", 1.5, [0.8, 0, 0.2])
+            + "".join(f'[joints.{n}]\ntype = "revolute"\nbetween = ["{p}", "{q}"]\nat = {at}\naxis = [0, 1, 0]\n'
+                      for n, p, q, at in (("A", "ground", "a", [0, 0, 0]), ("B", "a", "b", [0, 0, 0.4]), ("C", "b", "c", [0.8, 0, 0.4]), ("D", "ground", "c", [0.8, 0, 0]))))
+    ends = []
+    for way in WAYS:
+        for outputs in (("A.fy",), ("A.fy", "B.fy", "C.ty", "D.fz")):
+            asked = f'[world]\nformulation = "{way}"\n' + four + "[outputs]\n" + "".join(f'"o{i}" = "{o}"\n' for i, o in enumerate(outputs)) + "[run]\nto = 0.2\nevery = 0.1\ntolerance = 1e-11\n"
+            ends.append([row["o0"] for row in rows(program, asked)])
+    that("four-bar out of its plane", all(len(e) == 3 and all(near(x, y, 1e-8) for x, y in zip(e, ends[0])) for e in ends) and abs(ends[0][0]) > 1.0, ends)
+
+
+def axes_point_one_way(program):
+    """From guesses that are turned by any angle, joints close with their axes the same way; where nothing is to be moved, axes against each other are refused."""
+    # The turns of screws are how far they have come.
+    kinds = {"revolute": "", "prismatic": "", "cylindrical": "", "screw": "pitch = 0.1\n", "planar": ""}
+    for kind, more in kinds.items():
+        for way in ("free", "auto"):
+            for angle in (0.4, 1.3, 1.7, 2.2, 2.9, 3.1, math.pi):
+                text = (f'[world]\nformulation = "{way}"\ngravity = [0, 0, -9.81]\n[bodies.b]\nmass = 1\ninertia = [0.1, 0.2, 0.3]\n'
+                        f'start = {{ at = [0, 0, 0], turned = {{ axis = [0, 1, 0], angle = {angle!r} }} }}\n'
+                        f'[joints.g]\ntype = "{kind}"\nbetween = ["ground", "b"]\n{more}'
+                        'first = { at = [0, 0, 0], axis = [0, 0, 1] }\nsecond = { at = [0, 0, 0], axis = [0, 0, 1] }\n'
+                        '[start]\nassemble = true\n[outputs]\nr33 = "b.r33"\n[run]\nto = 0.01\nevery = 0.01\n')
+                found = rows(program, text)
+                that(f"{kind} {way}, guess turned by {angle}", len(found) == 2 and all(near(r["r33"], 1.0, 1e-9) for r in found), found)
+        for way in WAYS:
+            text = (f'[world]\nformulation = "{way}"\ngravity = [0, 0, 0]\n[bodies.b]\nmass = 1\ninertia = [0.1, 0.2, 0.3]\n'
+                    f'[joints.g]\ntype = "{kind}"\nbetween = ["ground", "b"]\n{more}first = {{ at = [0, 0, 0], axis = [0, 0, 1] }}\nsecond = {{ at = [0, 0, 0], axis = [0, 0, -1] }}\n')
+            done = call(program, text, "accelerate")
+            that(f"{kind} {way} against each other", done.returncode == 1 and "its axes are turned by 2" in done.stderr, (done.returncode, done.stderr))
+    # A mass between two springs has three states of rest, and none of them on its head.
+    L = math.hypot(1, 0.3)
+    for way in WAYS:
+        text = (f'[world]\nformulation = "{way}"\ngravity = [0, 0, 0]\n[bodies.m]\nmass = 1\ninertia = [0.1, 0.1, 0.1]\nstart = {{ at = [0, 0, 0.3] }}\n'
+                '[points]\nl = { on = "ground", at = [-1, 0, 0] }\nr = { on = "ground", at = [1, 0, 0] }\nc = { on = "m", at = [0, 0, 0] }\n'
+                '[joints.g]\ntype = "prismatic"\nbetween = ["ground", "m"]\nat = [0, 0, 0.3]\naxis = [0, 0, 1]\ndamping = 0.5\n'
+                + "".join(f'[springs.s{p}]\nbetween = ["{p}", "c"]\nstiffness = 100\nfree = {L!r}\n' for p in "lr"))
+        states = json.loads(call(program, text, "equilibrium", "--json").stdout)["equilibria"]
+        heights = sorted(s["position"]["g.distance"] + 0.3 for s in states)
+        that(f"states of rest {way}", len(heights) == 3 and all(abs(a - b) < 1e-9 for a, b in zip(heights, (-0.3, 0.0, 0.3))), heights)
+
+
+def quaternions_of_the_file(program):
+    """qw is that of `turned`, in every formulation and in the plane."""
+    for way in WAYS:
+        for kind in ("fixed", "revolute", "planar", "spherical", "universal", "cylindrical"):
+            for angle in (1.1, 2.9, 4.0):
+                text = (f'[world]\nformulation = "{way}"\n[bodies.a]\nmass = 2\ninertia = [0.3, 0.4, 0.5]\nstart = {{ at = [0.4, 0.1, 0.2], turned = {{ axis = [1, 2, 3], angle = {angle / 2!r} }} }}\n'
+                        f'[bodies.b]\nmass = 1\ninertia = [0.05, 0.06, 0.07]\nstart = {{ at = [1, 0.3, -0.1], turned = {{ axis = [1, -1, 0.3], angle = {angle!r} }} }}\n'
+                        '[joints.j1]\ntype = "planar"\nat = [0.1, 0, 0.1]\naxis = [1, 2, -1]\nbetween = ["ground", "a"]\n'
+                        f'[joints.j2]\ntype = "{kind}"\nat = [0.3, 0.3, 0]\nbetween = ["a", "b"]\n' + 'axis = [2, -1, 1]\n' * (kind not in ("fixed", "spherical")) + 'axis2 = [1, 1, -1]\n' * (kind == "universal")
+                        + '[outputs]\nw = "b.qw"\nx = "b.qx"\na = "a.qw"\n[run]\nto = 0.01\nevery = 0.01\n')
+                found = rows(program, text)
+                size = math.sqrt(2.09)
+                want = (math.cos(angle / 2), math.sin(angle / 2) / size, math.cos(angle / 4))
+                that(f"quaternion {kind} {way} {angle}", len(found) == 2 and all(near(found[0][k], v, 1e-12) for k, v in zip("wxa", want)), (found[:1], want))
+
+
+def held_where_the_file_says(program):
+    """A loop is closed with a point where the bodies of the file have it, also along a tree that begins elsewhere."""
+    body = '[bodies.{}]\nmass = {}\ninertia = [0.1, 0.2, 0.1]\nstart = {{ at = {}, turned = {{ axis = [0, 1, 0], angle = {} }} }}\n'
+    joint = '[joints.{}]\ntype = "revolute"\nbetween = ["{}", "{}"]\nfirst = {{ at = {}, axis = [0, 1, 0] }}\nsecond = {{ at = {}, axis = [0, 1, 0] }}\n'
+    for way in WAYS:
+        text = (f'[world]\nformulation = "{way}"\ngravity = [0, 0, -9.81]\n' + body.format("crank", 1, [0, 0, 0], -1.2) + body.format("coup", 2, [0.2, 0, 0.3], 0) + body.format("rock", 1.5, [1, 0, 0], 0)
+                + joint.format("A", "ground", "crank", [0, 0, 0], [0, 0, 0]) + joint.format("B", "crank", "coup", [0.4, 0, 0], [0, 0, 0])
+                + joint.format("C", "coup", "rock", [0.9, 0, 0], [0, 0, 0.6]) + joint.format("D", "ground", "rock", [1, 0, 0], [0, 0, 0])
+                + '[points]\ntip = { on = "coup", at = [0.5, 0, 0.2] }\n[start]\nassemble = true\nhold = ["tip.x"]\n[outputs]\ntx = "tip.x"\n[run]\nto = 0.01\nevery = 0.01\n')
+        found = rows(program, text)
+        that(f"held {way}", len(found) == 2 and near(found[0]["tx"], 0.7, 1e-10), found[:1])
+
+
+def springs_without_length(program):
+    """A damped spring whose ends are together, with free = 0: nothing pulls; and k times the length, c times its rate where they are apart."""
+    for way in WAYS:
+        for at, v in ((0.0, 0.0), (0.3, 0.5), (-0.3, 0.5)):
+            text = (f'[world]\nformulation = "{way}"\n[bodies.b]\nmass = 2\nstart = {{ at = [{at}, 0, 0], velocity = [{v}, 0, 0] }}\n[points]\no = {{ on = "ground", at = [0, 0, 0] }}\np = {{ on = "b", at = [0, 0, 0] }}\n'
+                    '[springs.s]\nbetween = ["o", "p"]\nstiffness = 50\ndamping = 0.4\nfree = 0\n[outputs]\nT = "s.tension"\nr = "s.rate"\n[run]\nto = 0.01\nevery = 0.01\n')
+            rate = v * ((at > 0) - (at < 0))
+            for row in rows(program, text)[:1]:
+                that(f"spring {way} {at}", near(row.get("T", math.nan), 50 * abs(at) + 0.4 * rate, 1e-12) and near(row.get("r", math.nan), rate, 1e-12), row)
+
+
+def drives_by_coordinate(program):
+    """Joints with several drives have no `h.drive`; what they have is said."""
+    text = ('[world]\n[bodies.b]\nmass = 1\ninertia = [0.1, 0.2, 0.3]\n[joints.h]\ntype = "universal"\nbetween = ["ground", "b"]\nat = [0, 0, 0]\naxis = [0, 0, 1]\naxis2 = [1, 0, 0]\n'
+            'drive = { angle = "t", angle2 = "0" }\n[outputs]\nd = "h.drive"\n')
+    done = call(program, text, "check")
+    rope = ('[world]\n[bodies.b]\nmass = 1\nstart = { at = [1, 0, 0] }\n[joints.rope]\ntype = "distance"\nbetween = ["ground", "b"]\nat = [0, 0, 0]\nat2 = [1, 0, 0]\n'
+            '[outputs]\nd = "multiplier(rope)"\n')
+    said = call(program, rope, "check").stderr
+    that("rows of a rope", "of `rope` there is `rope.length`" in said, said)
+    that("names of drives", done.returncode == 1 and "`h.angle.drive` and `h.angle2.drive`" in done.stderr, done.stderr)
+
+
 def main():
     program = sys.argv[1]
     for check in (screw, hooke, axes_of_few_digits, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, repeated_parts, families_that_mention_families, masses_beside_bodies, families_everywhere, pictures, nearly_unturned, sliding_boxes, pushed_crates, slips_that_joints_forbid, balls_in_a_plane, stops_in_both_formulations, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
-                  corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits, long_chain, heights_that_stay, meshes):
+                  corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits, least_reactions, axes_point_one_way, quaternions_of_the_file, held_where_the_file_says, springs_without_length, drives_by_coordinate, long_chain, heights_that_stay, meshes):
         check(program)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0

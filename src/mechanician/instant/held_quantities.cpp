@@ -35,6 +35,7 @@ HoldingSystem hold_quantities(const System& system, const State& given, const st
   holding.first = static_cast<int>(model.constraints.size()), holding.count = static_cast<int>(names.size());
   const std::size_t num_parameters = model.parameters.size();
   std::vector<double> values = system.parameters();
+  std::vector<bool> is_given;
   for (const std::string& name : names) {
     const bool rate = name.ends_with('\'');
     const std::string own = rate ? name.substr(0, name.size() - 1) : name;
@@ -44,7 +45,12 @@ HoldingSystem hold_quantities(const System& system, const State& given, const st
     Parameter target{.name = fmt::format("held {}", name), .value = 0.0, .place = {}};
     Constraint row;
     row.name = target.name;
-    row.residual = (rate ? rate_of(model, g->value) : g->value) - target.symbol();
+    // Where a start was moved before, its file says what is held.
+    const std::string given_name = own + (rate ? ".held_rate" : ".held");
+    const auto as_given = std::find_if(model.definitions.begin(), model.definitions.end(),
+                                       [&](const Named& d) { return d.name == given_name; });
+    is_given.push_back(as_given != model.definitions.end());
+    row.residual = (rate ? rate_of(model, g->value) : g->value) - (is_given.back() ? as_given->value : target.symbol());
     row.place = model.place_of("start.hold");
     model.constraints.push_back(std::move(row));
     model.parameters.push_back(std::move(target));
@@ -54,7 +60,8 @@ HoldingSystem hold_quantities(const System& system, const State& given, const st
   const Evaluation now = holding.system->evaluate(given);
   holding.not_finite = now.not_finite;
   for (int k = 0; k < holding.count; ++k) {
-    values[num_parameters + static_cast<std::size_t>(k)] = now.residual(holding.first + k);
+    if (!is_given[static_cast<std::size_t>(k)])
+      values[num_parameters + static_cast<std::size_t>(k)] = now.residual(holding.first + k);
     if (holding.system->row(holding.first + k).level == Level::position)
       holding.of_positions.push_back(holding.first + k);
   }

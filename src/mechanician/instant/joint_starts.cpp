@@ -39,10 +39,7 @@ bool open_starts(std::span<const StartValue> names, const std::function<bool(con
   return overrides.size() > before;
 }
 
-std::optional<State> start_with_joints(const System& system, std::map<std::string, double>& position,
-                                       std::map<std::string, double>& velocity) {
-  if (stays_in_families(system) || (position.empty() && velocity.empty()) || !ties_bodies(system.model().places))
-    return std::nullopt;
+ParameterOverrides stated_parameters(const System& system) {
   const Model& model = system.model();
   ParameterOverrides overrides;
   for (std::size_t i = 0; i < model.parameters.size(); ++i) {
@@ -50,6 +47,15 @@ std::optional<State> start_with_joints(const System& system, std::map<std::strin
     const double value = system.parameters()[i];
     overrides.emplace(model.parameters[i].name, unit == model.units.end() ? value : value / unit->second.factor);
   }
+  return overrides;
+}
+
+std::optional<State> start_with_joints(const System& system, std::map<std::string, double>& position,
+                                       std::map<std::string, double>& velocity) {
+  if (stays_in_families(system) || (position.empty() && velocity.empty()) || !ties_bodies(system.model().places))
+    return std::nullopt;
+  const Model& model = system.model();
+  ParameterOverrides overrides = stated_parameters(system);
   std::vector<StartValue> given;
   for (const auto& [name, value] : position) given.push_back({name, value});
   for (const auto& [name, value] : velocity) given.push_back({name + "'", value});

@@ -23,6 +23,9 @@ std::string start_parameter(const std::string& name);
 /// Whether joints are constraints, so that bodies begin where other coordinates than their own say. By the names of constraints.
 bool ties_bodies(const std::map<std::string, Place>& places);
 
+/// The parameters of a system, as somebody would give them who reads its model again.
+ParameterOverrides stated_parameters(const System& system);
+
 struct StartValue {
   std::string name;  ///< with a prime: a velocity
   double value = 0.0;

@@ -129,6 +129,12 @@ std::vector<OpenJoint> measure(const System& system, const State& at,
   for (const auto& [name, rows] : joints) {
     OpenJoint joint{name, 0.0, 0.0};
     double tilt = 0.0;
+    // Axes that are to be parallel, either way round, give the sine of the angle, others twice that of half of it.
+    bool either_way = true;
+    for (const int j : rows) either_way = either_way && system.row_name(j).find(".tilt") != std::string::npos;
+    const auto angle_of = [&](double r) {
+      return either_way ? std::asin(std::min(r, 1.0)) : 2.0 * std::asin(std::min(0.5 * r, 1.0));
+    };
     for (const int j : rows) {
       const std::string row = system.row_name(j);
       const std::string_view part = std::string_view(row).substr(row.rfind('.') + 1);
@@ -137,10 +143,12 @@ std::vector<OpenJoint> measure(const System& system, const State& at,
         joint.length = std::hypot(joint.length, r);
       else if (part.starts_with("tilt"))
         tilt = std::hypot(tilt, r);
+      else if (part == "turn")
+        joint.angle = std::hypot(joint.angle, angle_of(r));
       else
         joint.angle = std::hypot(joint.angle, std::asin(std::min(r, 1.0)));
     }
-    joint.angle = std::hypot(joint.angle, std::asin(std::min(tilt, 1.0)));
+    joint.angle = std::hypot(joint.angle, angle_of(tilt));
     if (joint.length > 1e-8 || joint.angle > 1e-8) found.push_back(joint);
   }
   return found;

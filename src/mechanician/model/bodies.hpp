@@ -20,6 +20,11 @@ struct JoinedParts;
 /// Does a text have sections of this layer?
 bool has_bodies(const TomlValue& root);
 
+/// A parameter that a model is read with has every body by itself, whatever its formulation: then the reactions of all joints are there.
+inline constexpr std::string_view every_body_by_itself = "world.by_itself";
+/// A definition of models along a tree some of whose reactions are not determined.
+inline constexpr std::string_view reactions_left_open = "world.reactions_left_open";
+
 /// The value of a number or an expression of parameters; nothing where it has none, which is reported.
 using EvaluateField = std::function<std::optional<double>(const TomlValue& value, const std::string& path)>;
 

@@ -93,6 +93,8 @@ struct JointCoordinate {
   bool turns = false;
   bool used = false;     ///< has a coordinate in the model
   Formula symbol, rate;  ///< as they stand in expressions
+  Formula
+      direct;  ///< the same by way of the bodies: a row of it acts on these, and not on the row that ties the symbol
   Formula start = 0.0, start_rate = 0.0;
   bool given = false, rate_given = false;  ///< in [start]
 };
@@ -111,6 +113,7 @@ struct Joint {
   std::vector<JointCoordinate> coordinates;
   Quaternion q{1.0, 0.0, 0.0, 0.0}, q_rate{0.0, 0.0, 0.0, 0.0};  ///< of a ball joint, as they stand in expressions
   Formula rest = 1.0;                                            ///< 2 − |q|²
+  double side = 1.0;  ///< of the quaternion from frame 1 to frame 2: as `turned` of the bodies has it
   bool in_tree = false;
   bool asked = false;    ///< for its reactions
   bool engaged = true;   ///< as the motion begins
@@ -178,9 +181,23 @@ class Layer {
   double work_of_tree() const;
   void find_rates(Joint& joint);
   void move_along_tree();
+  void turn_away(const Joint& joint);
+  bool leaves_open(bool reactions) const;
+  void mark_open();
+
+  // bodies_stress.cpp: what joints can carry against each other
+  struct OpenForces {
+    bool reaction = false, extra = false;  ///< that of its rows; that of its drives and limits
+  };
+  std::vector<OpenForces> find_open_forces() const;
+
+  // bodies_held.cpp: what stays where it is when a start is moved
+  void find_held();
+  void write_held();
   void find_start_of(Joint& joint, bool rates);
   void shorten(const std::string& name, Pose& pose, Span span);
   void place_bodies();
+  void half_turned(Body& body);
   void make_root(Body& body);
   void make_child(Body& body);
   struct Relative {
@@ -209,6 +226,8 @@ class Layer {
   // bodies_rows.cpp: joints that are constraints; what acts along joints
   void write_joint(Joint& joint);
   void write_rows(Joint& joint);
+  bool is_aligned(const Joint& joint) const;
+  void check_aligned(const Joint& joint);
   void write_rolling(Joint& joint);
   void write_ties(Joint& joint);
   void write_extras(Joint& joint);
@@ -295,9 +314,10 @@ class Layer {
     }
   };
   Numbers body_numbers_, point_numbers_;
-  std::vector<int> order_;           ///< bodies, each behind its parent
-  std::vector<Pose> starts_;         ///< of all bodies
-  std::set<std::string> mentioned_;  ///< names in all texts of the file
+  std::vector<int> order_;                             ///< bodies, each behind its parent
+  std::vector<Pose> starts_;                           ///< of all bodies
+  std::vector<std::pair<std::string, Formula>> held_;  ///< what is held, and what it is where the file puts the bodies
+  std::set<std::string> mentioned_;                    ///< names in all texts of the file
 
   std::vector<Statement> coordinates_, definitions_, constraints_, positions_, velocities_, parameters_;
   std::vector<std::string> kinetic_, potential_;  ///< names of definitions

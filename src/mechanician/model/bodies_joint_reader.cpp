@@ -40,6 +40,16 @@ bool needs_point(JointType type) {
          type != JointType::perpendicular && type != JointType::rolling;
 }
 
+/// Which of the two quaternions a joint turns by where it stands at zero: the one that leads from `turned` of the first body to that of the second.
+double side_of(const Body& one, const Body& two, const Joint& joint) {
+  const Quaternion& q = one.turned;
+  const Quaternion between = Quaternion{q[0], -q[1], -q[2], -q[3]} * two.turned;
+  const Quaternion own = quaternion_of(joint.F1) * quaternion_of(transpose(joint.F2));
+  double along = 0.0;
+  for (std::size_t k = 0; k < 4; ++k) along += between[k].value * own[k].value;
+  return along < 0.0 ? -1.0 : 1.0;
+}
+
 }  // namespace
 
 std::string_view in_words(JointType type) { return type_names[static_cast<std::size_t>(type)]; }
@@ -140,6 +150,7 @@ void Layer::read_joint(const TomlMember& field) {
       break;
   }
   if (joint.type == JointType::rolling && !read_rolling(joint, field)) return;
+  joint.side = side_of(bodies_[static_cast<std::size_t>(*first)], bodies_[static_cast<std::size_t>(*second)], joint);
   if (const TomlMember* m = table.find("engaged")) {
     if (m->value.type != TomlValue::Type::boolean)
       return report(m->value, "`engaged` is true or false",
@@ -263,7 +274,11 @@ bool Layer::read_frames(Joint& joint, const TomlMember& field) {
     joint.F2 = R2t * (one.R * joint.F1);
   } else {
     joint.F1 = frame(a1);
-    const Vector seen = R2t * (one.R * column(joint.F1, 0)), flat = seen - dot(seen, a2) * a2;
+    const Vector seen = R2t * (one.R * column(joint.F1, 0)), other = R2t * (one.R * a1);
+    Vector flat = seen - dot(seen, a2) * a2;
+    // Of a guess that is turned by more than a right angle: where the least turn that brings the axes together takes it.
+    if (const double together = dot(other, a2).value; together < 0.0 && together > -1.0 + 1e-9)
+      flat = seen - (dot(seen, a2) / (1.0 + dot(other, a2))) * (other + a2);
     if (!(norm(flat).value > 1e-6))
       return report(field, fmt::format("the axes of {} are perpendicular where `start` puts the bodies", name)), false;
     const Vector e = unit(flat);

@@ -93,7 +93,6 @@ void Layer::write_spring(const TomlMember& field) {
   const Vector apart = Q - P;
   const Formula squared = square(apart[0]) + square(apart[1]) + square(apart[2]);
   const Formula length = define(name + ".length", sqrt(squared), span);
-  define(name + ".rate", rate_of(length), span);
   Formula tension = 0.0;
   bool closes = false;  // may have no length
   if (stiffness) {
@@ -115,11 +114,22 @@ void Layer::write_spring(const TomlMember& field) {
     potential_.push_back(name + ".potential");
     tension = tension + *k * (length - *natural);
   }
+  // Without a length it has no direction, and no rate. Sines of angles are bounded there, quotients are not.
+  Vector n;
+  Formula rate = closes ? Formula(0.0) : rate_of(length);
+  for (std::size_t k = 0; closes && k < 3; ++k) {
+    const Formula &x = apart[k], &y = apart[(k + 1) % 3], &z = apart[(k + 2) % 3];
+    if (x.is_zero()) continue;
+    n[k] = define(component(name + ".along", static_cast<int>(k)),
+                  named(fmt::format("sin(atan({}/(hypot({}, {}) + 1e-200)))", x.str(), y.str(), z.str())), span);
+    rate = rate + n[k] * (rate_of(Q[k]) - rate_of(P[k]));
+  }
+  rate = define(name + ".rate", rate, span);
   Formula given = 0.0;  // what is no gradient
   if (damping) {
     const auto c = formula(damping->value, path, "N*s/m");
     if (!c) return;
-    given = *c * rate_of(length);
+    given = *c * rate;
   }
   if (law) {
     // `length` and `rate` are those of this spring.
@@ -148,18 +158,8 @@ void Layer::write_spring(const TomlMember& field) {
   // The tension pulls the ends towards each other.
   Vector force;
   if (closes && damping) {
-    // Without a length the damper has no direction, and no force. Sines of angles are bounded there, quotients are not.
-    Vector n;
-    Formula rate = 0.0;
-    for (std::size_t k = 0; k < 3; ++k) {
-      const Formula &x = apart[k], &y = apart[(k + 1) % 3], &z = apart[(k + 2) % 3];
-      if (x.is_zero()) continue;
-      n[k] = define(component(name + ".along", static_cast<int>(k)),
-                    named(fmt::format("sin(atan({}/(hypot({}, {}) + 1e-200)))", x.str(), y.str(), z.str())), span);
-      rate = rate + n[k] * (rate_of(Q[k]) - rate_of(P[k]));
-    }
-    const auto c = formula(damping->value, path, "N*s/m");
-    const Formula pull = define(name + ".pull", *c * rate, span);
+    // Without a length the damper has no direction, and no force.
+    const Formula pull = define(name + ".pull", given, span);
     force = pull * n;
   } else {
     const Formula pull = define(name + ".pull", given / length, span);

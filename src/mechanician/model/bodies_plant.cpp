@@ -51,12 +51,15 @@ void Layer::plant() {
       turns = turns || !is_zero(m.local);
     }
 
+  find_held();
   // Reactions are multipliers of rows. Where some are asked for, every body is by itself, so that those which are not determined have
   // their least norm among all; along a tree that was asked for, such joints alone are rows.
   bool reactions = false;
   for (Joint& j : joints_)
     for (const char* part : {"fx", "fy", "fz", "tx", "ty", "tz"})
       j.asked = j.asked || is_mentioned(j.name + "." + part);
+  for (const Joint& j : joints_) reactions = reactions || j.asked;
+  const bool by_name = reactions;
   // What events release and engage are rows too.
   find_changes();
   for (Joint& j : joints_) j.asked = j.asked || j.changes || !j.engaged;
@@ -66,6 +69,11 @@ void Layer::plant() {
   bodies_.front().turns = true;
   grow_tree(true);
   for (Joint& j : joints_) find_rates(j);
+  by_itself = by_itself || leaves_open(by_name);
+  if (overrides_.contains(std::string(every_body_by_itself))) {
+    parameters_.push_back({std::string(every_body_by_itself), "1", {}});
+    by_itself = true;
+  }
 
   // A start that is to be moved onto the constraints is moved least where every body is by itself.
   if (formulation_ == Formulation::automatic) {
@@ -96,7 +104,9 @@ void Layer::plant() {
     by_itself = true;
   }
   by_itself_ = by_itself;
+  if (!by_itself) mark_open();
   move_along_tree();
+  write_held();
   // Where a joint that closes a loop begins, its coordinate says.
   for (const Joint& j : joints_)
     for (const JointCoordinate& c : j.coordinates)
@@ -110,7 +120,46 @@ void Layer::plant() {
   }
   for (Body& b : bodies_) b.parent = b.joint = -1;
   for (Joint& j : joints_) j.in_tree = false;
+  for (const Joint& j : joints_) turn_away(j);
   if (!by_itself) grow_tree(false);
+}
+
+/// Whether something that is asked for, a reaction or what a drive or a limit does, is not determined: then it is the least among the reactions of all
+/// joints, and every joint is made of rows.
+bool Layer::leaves_open(bool reactions) const {
+  const auto extra_asked = [&](const Joint& j) {
+    for (const char* part : {"drive", "limit"}) {
+      if (is_mentioned(j.name + "." + part)) return true;
+      for (const JointCoordinate& c : j.coordinates)
+        if (is_mentioned(c.name + "." + part)) return true;
+    }
+    return false;
+  };
+  // What constraints of the file do to bodies is not known here.
+  const TomlMember* texts = root_.find("constraints");
+  if (reactions && texts && !texts->value.members.empty()) return true;
+  bool loops = false, asked = reactions;
+  for (const Joint& j : joints_) loops = loops || !j.in_tree, asked = asked || extra_asked(j);
+  if (!loops || !asked) return false;
+  const std::vector<OpenForces> open = find_open_forces();
+  for (std::size_t n = 0; n < joints_.size(); ++n) {
+    bool named = false;
+    for (const char* part : {"fx", "fy", "fz", "tx", "ty", "tz"})
+      named = named || is_mentioned(joints_[n].name + "." + part);
+    if ((open[n].reaction && named) || (open[n].extra && extra_asked(joints_[n]))) return true;
+  }
+  return false;
+}
+
+/// Reactions that are not determined are found where every body is by itself; somebody who asks has to know that there are some.
+void Layer::mark_open() {
+  if (std::all_of(joints_.begin(), joints_.end(), [](const Joint& j) { return j.in_tree; })) return;
+  for (const OpenForces& open : find_open_forces())
+    if (open.reaction || open.extra) {
+      define(std::string(reactions_left_open), Formula(1.0), joints_.front().span);
+      mentioned_.insert(std::string(reactions_left_open));
+      return;
+    }
 }
 
 /// From the ground outwards, then from the first body that is left. Where joints close a loop, one that has no coordinate with a name
@@ -183,6 +232,32 @@ void Layer::grow_tree(bool asked) {
     bodies_[static_cast<std::size_t>(to)].parent = from, bodies_[static_cast<std::size_t>(to)].joint = j;
     joints_[static_cast<std::size_t>(j)].in_tree = true;
   });
+}
+
+/// A guess with axes that all but point against each other: which way to turn them is hardly told. One body begins nearer, the way that is told
+/// or any.
+void Layer::turn_away(const Joint& j) {
+  if (!assemble_ || !j.engaged || !is_aligned(j)) return;
+  const auto may_turn = [&](int body) {
+    const auto& fixed = bodies_[static_cast<std::size_t>(body)].fixed;
+    return body > 0 && std::find(fixed.begin(), fixed.end(), "turned") == fixed.end();
+  };
+  const bool second = may_turn(j.second);
+  if (!second && !may_turn(j.first)) return;
+  Body& b = bodies_[static_cast<std::size_t>(second ? j.second : j.first)];
+  const Body& other = bodies_[static_cast<std::size_t>(second ? j.first : j.second)];
+  const Matrix &own = second ? j.F2 : j.F1, &others = second ? j.F1 : j.F2;
+  // Both seen from the body that turns.
+  const Vector a = column(own, 2), wanted = transpose(b.R) * (other.R * column(others, 2));
+  constexpr double nearly = -0.95, half_angle = 0.25;
+  if (dot(a, wanted).value > nearly) return;
+  const auto about = worths(cross(a, wanted));
+  const double size = std::hypot(about[0], about[1], about[2]);
+  Vector axis = is_planar() ? normal_ : column(own, 0);
+  if (size > 1e-6) axis = {about[0] / size, about[1] / size, about[2] / size};
+  const double s = std::sin(half_angle);
+  b.turned = b.turned * Quaternion{std::cos(half_angle), s * axis[0], s * axis[1], s * axis[2]};
+  b.R = matrix_of(b.turned);
 }
 
 /// How many pairs of coordinates there are between which a body has a mass.

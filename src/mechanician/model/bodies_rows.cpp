@@ -30,11 +30,32 @@ void Layer::write_joint(Joint& joint) {
     for (std::size_t i = 0; i < 3; ++i)
       joint.G1[i][static_cast<std::size_t>(k)] = v1[i], joint.G2[i][static_cast<std::size_t>(k)] = v2[i];
   }
+  for (JointCoordinate& c : joint.coordinates) c.direct = c.symbol;
   if (!joint.in_tree) {
     write_ties(joint);
     write_rows(joint);
   }
   write_extras(joint);
+}
+
+/// Whether the joint says which way its axes point, and not only along which line.
+bool Layer::is_aligned(const Joint& joint) const {
+  return joint.type != JointType::spherical && joint.type != JointType::universal && joint.type <= JointType::screw;
+}
+
+/// A start from which no motion leads to where the axes point one way.
+void Layer::check_aligned(const Joint& joint) {
+  const TomlMember* start = root_.find("start");
+  if (assemble_ || !joint.engaged || !is_aligned(joint) || (start && start->value.find("from"))) return;
+  // Numbers for single coordinates of bodies are not looked at here.
+  const TomlMember* position = start ? start->value.find("position") : nullptr;
+  if (position && !position->value.members.empty()) return;
+  const Vector a1 = column(joint.G1, 2), a2 = column(joint.G2, 2);
+  if (!(dot(a1, a2).value < 0.0)) return;
+  report(Place(fields_.place_of(TomlMember{joint.name, joint.span.begin, joint.span.end, {}})),
+         fmt::format("the joint `{}` does not close: where `start` puts the bodies its axes are turned by {}",
+                     joint.name, short_number(norm(a1 - a2).value)),
+         "give a `start` of the bodies with which it closes, or `assemble = true` in [start]");
 }
 
 /// Row by row: what a multiplier of one does to the second body. For u on the first and v on the second body, u·v turns with
@@ -43,6 +64,7 @@ void Layer::write_rows(Joint& joint) {
   const Vector e1 = column(joint.G1, 0), f1 = column(joint.G1, 1), a1 = column(joint.G1, 2);
   const Vector e2 = column(joint.G2, 0), f2 = column(joint.G2, 1), a2 = column(joint.G2, 2);
   const Vector apart = joint.P2 - joint.P1, none{0.0, 0.0, 0.0};
+  check_aligned(joint);
   std::vector<Row> rows;
   const auto meet = [&] {
     for (std::size_t k = 0; k < 3; ++k) {
@@ -60,31 +82,42 @@ void Layer::write_rows(Joint& joint) {
     // In the plane only a turn about the normal counts: both lie in it.
     if (!is_planar() || (in_plane(u) && in_plane(v))) rows.push_back({name, dot(u, v), none, cross(v, u)});
   };
-  const auto parallel = [&] { square_to("tilt1", e1, a2), square_to("tilt2", f1, a2); };
+  // Twice the sine of half the angle, which is as the sine where that is zero, to second order of time too, and not zero half a turn away: axes
+  // that point against each other are another mechanism. Newton's steps to where it is zero are the longer the farther that is, as those of
+  // the tangent of half the angle are not. `with`: the cosine of the angle.
+  const auto turned_to = [&](const char* name, const Vector& u, const Vector& v, const Formula& with) {
+    if (!is_planar() || (in_plane(u) && in_plane(v)))
+      rows.push_back({name, dot(u, v) / sqrt(0.5 + 0.5 * with), none, cross(v, u)});
+  };
+  const auto aligned = [&] {
+    const Formula together = dot(a1, a2);
+    turned_to("tilt1", e1, a2, together), turned_to("tilt2", f1, a2, together);
+  };
+  const auto unturned = [&] { turned_to("turn", e1, f2, dot(e1, e2)); };
   switch (joint.type) {
     case JointType::fixed:
-      meet(), parallel(), square_to("turn", e1, f2);
+      meet(), aligned(), unturned();
       break;
     case JointType::revolute:
-      meet(), parallel();
+      meet(), aligned();
       break;
     case JointType::prismatic:
-      along("across1", e1), along("across2", f1), parallel(), square_to("turn", e1, f2);
+      along("across1", e1), along("across2", f1), aligned(), unturned();
       break;
     case JointType::cylindrical:
-      along("across1", e1), along("across2", f1), parallel();
+      along("across1", e1), along("across2", f1), aligned();
       break;
     case JointType::spherical:
       meet();
       break;
     case JointType::planar:
-      along("along", a1), parallel();
+      along("along", a1), aligned();
       break;
     case JointType::universal:
       meet(), square_to("square", a1, e2);
       break;
     case JointType::screw: {
-      along("across1", e1), along("across2", f1), parallel();
+      along("across1", e1), along("across2", f1), aligned();
       const Formula lead = joint.pitch / (2.0 * std::numbers::pi);
       rows.push_back({"lead", dot(apart, a1) - lead * joint.coordinates[0].symbol, a1, -(lead * a1)});
       break;
@@ -102,7 +135,8 @@ void Layer::write_rows(Joint& joint) {
       along("along", a1);
       break;
     case JointType::parallel:
-      parallel();
+      // Either way round.
+      square_to("tilt1", e1, a2), square_to("tilt2", f1, a2);
       break;
     case JointType::perpendicular:
       square_to("square", a1, a2);
@@ -144,7 +178,8 @@ void Layer::write(Joint& joint, std::vector<Row> rows) {
 }
 
 /// Coordinates of a joint that is no part of the tree: coordinates without mass, each tied to the bodies by a row. An angle so
-/// counts its turns; what acts on it acts on the bodies by way of the row.
+/// counts its turns; what acts on it acts on the bodies by way of the row. Rows of drives and limits act on the bodies themselves
+/// (`direct`): what they carry would be carried by the tie once more, and counted twice among what is least.
 void Layer::write_ties(Joint& joint) {
   const Vector e1 = column(joint.G1, 0), f1 = column(joint.G1, 1), a1 = column(joint.G1, 2);
   const Vector e2 = column(joint.G2, 0), f2 = column(joint.G2, 1), a2 = column(joint.G2, 2);
@@ -163,12 +198,20 @@ void Layer::write_ties(Joint& joint) {
       const Formula k = define(name("cosine"), second ? dot(a1, a2) : dot(e2, e1), joint.span);
       add_coordinate(c.name, c.start, c.start_rate, joint.span);
       // Twice the tangent of half of what is between them: not zero where they are half a turn apart.
-      row = fmt::format("2*({0}*cos({2}) - {1}*sin({2}))/(1 + {1}*cos({2}) + {0}*sin({2})) = 0", s.str(), k.str(),
-                        c.name);
+      const Formula behind =
+          define(name("behind"),
+                 named(fmt::format("2*({0}*cos({2}) - {1}*sin({2}))/(1 + {1}*cos({2}) + {0}*sin({2}))", s.str(),
+                                   k.str(), c.name)),
+                 joint.span);
+      own_units_[name("behind")] = "rad";
+      row = behind.str() + " = 0";
+      c.direct = named(c.name, c.start.value) + behind;
     } else {
       const Formula way = dot(apart, joint.type == JointType::planar ? (c.key == "distance" ? e1 : f1) : a1);
       add_coordinate(c.name, c.start, c.start_rate, joint.span);
-      row = fmt::format("{} = {}", c.name, way.str());
+      c.direct = define(name("way"), way, joint.span);
+      own_units_[name("way")] = "m";
+      row = fmt::format("{} = {}", c.name, c.direct.str());
     }
     c.symbol = named(c.name, c.start.value), c.rate = rate_of(c.symbol, c.start_rate.value);
     constraints_.push_back({c.name, row, joint.span});
@@ -197,6 +240,16 @@ void Layer::write_extras(Joint& joint) {
                     fmt::format("write {} = {{ {} = ... }}; they are {}", key, keys.front(), quote_list(keys)));
     }
     if (!by_name) return act(joint.coordinates.front(), m->value, *m, std::string());
+    const std::string ending = std::string_view(key) == "limits"    ? "limit"
+                               : std::string_view(key) == "damping" ? "damper"
+                                                                    : key;
+    if (is_mentioned(joint.name + "." + ending)) {
+      std::vector<std::string> names;
+      for (const TomlMember& one : m->value.members)
+        names.push_back(fmt::format("{}.{}.{}", joint.name, one.name, ending));
+      report(*m, fmt::format("`{}.{}` is asked for, and {} has one for each coordinate", joint.name, ending, shown),
+             fmt::format("the names are {}", quote_list(names)));
+    }
     for (const TomlMember& part : m->value.members) {
       const auto c = std::find_if(joint.coordinates.begin(), joint.coordinates.end(),
                                   [&](const JointCoordinate& x) { return x.key == part.name; });
@@ -215,7 +268,7 @@ void Layer::write_extras(Joint& joint) {
     const std::string name = joint.name + suffix + ".drive";
     define_as_written(joint.name + suffix + ".driven", value);
     own_units_[joint.name + suffix + ".driven"] = c.turns ? "rad" : "m";
-    constraints_.push_back({name, fmt::format("{} = {}{}.driven", c.symbol.str(), joint.name, suffix), span(m)});
+    constraints_.push_back({name, fmt::format("{} = {}{}.driven", c.direct.str(), joint.name, suffix), span(m)});
     define(name, named(fmt::format("multiplier({})", name)), span(m));
   });
   for (const bool turns : {true, false}) {
@@ -291,7 +344,7 @@ void Layer::write_extras(Joint& joint) {
       return report(m, fmt::format("the lower limit of {} is not below the upper one", shown));
     for (const bool upper : {false, true}) {
       const std::string name = joint.name + suffix + (upper ? ".upper" : ".lower");
-      Statement s{name, fmt::format("{} {} {}", c.symbol.str(), upper ? "<=" : ">=", (upper ? *high : *low).str()),
+      Statement s{name, fmt::format("{} {} {}", c.direct.str(), upper ? "<=" : ">=", (upper ? *high : *low).str()),
                   span(m)};
       if (const TomlMember* e = table.find("restitution")) s.parts.emplace_back("restitution", e->value);
       constraints_.push_back(std::move(s));

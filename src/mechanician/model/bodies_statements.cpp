@@ -212,10 +212,17 @@ void Layer::put_statements() {
   };
   ask_all(view_);
   // Reactions, where every one of them is known.
-  for (const Joint& j : joints_)
-    for (const char* part : {"fx", "fy", "fz", "tx", "ty", "tz"})
-      if (by_itself_ || j.asked)
-        if (const auto found = by_name.find(j.name + "." + part); found != by_name.end()) want(found->first);
+  for (const Joint& j : joints_) {
+    const auto want_of = [&](const std::string& name) {
+      if (const auto found = by_name.find(name); found != by_name.end()) want(found->first);
+    };
+    if (!by_itself_ && !j.asked) continue;
+    for (const char* part : {"fx", "fy", "fz", "tx", "ty", "tz"}) want_of(j.name + "." + part);
+    for (const char* part : {"drive", "limit"}) {
+      want_of(j.name + "." + part);
+      for (const JointCoordinate& c : j.coordinates) want_of(c.name + "." + part);
+    }
+  }
   while (!open.empty()) {
     const std::string_view name = open.back();
     open.pop_back();

@@ -113,9 +113,10 @@ Pose Layer::pose_behind(const Joint& joint, const Pose& from, bool to_second, co
     to.p[k] = keep(xyz[k], to.p[k]), to.u[k] = keep(std::string("u") + xyz[k], to.u[k]);
   const Quaternion f1 = quaternion_of(joint.F1), f2 = quaternion_of(transpose(joint.F2));
   Quaternion q = f1 * (r.q * f2);
+  for (Formula& part : q) part = joint.side * part;
   if (!to_second) q = {q[0], -q[1], -q[2], -q[3]};
   to.q = from.q * q;
-  for (std::size_t k = 0; k < 4; ++k) to.q[k] = keep(wxyz[k], to.q[k]);
+  for (std::size_t k = 0; k < 4 && !is_planar(); ++k) to.q[k] = keep(wxyz[k], to.q[k]);
   if (is_planar()) {
     // Turns add up in the plane.
     const double side = dot(from.R * column(to_second ? joint.F1 : joint.F2, 2), normal_).value;
@@ -156,6 +157,13 @@ void Layer::place_bodies() {
     }
 }
 
+/// The quaternion of a body in the plane, by its angle.
+void Layer::half_turned(Body& b) {
+  const Formula s = sin(b.pose.angle / 2.0);
+  b.pose.q = {cos(b.pose.angle / 2.0), s * normal_[0], s * normal_[1], s * normal_[2]};
+  for (std::size_t k = 0; k < 4; ++k) b.pose.q[k] = define(b.name + "." + wxyz[k], b.pose.q[k], b.span);
+}
+
 void Layer::make_root(Body& b) {
   Pose& pose = b.pose;
   Vector rate;
@@ -175,9 +183,7 @@ void Layer::make_root(Body& b) {
     pose.angle = named(name, b.angle.value);
     pose.R = turn(normal_, cos(pose.angle), sin(pose.angle));
     pose.w = rate_of(pose.angle, spin.value) * normal_;
-    const Formula s = sin(pose.angle / 2.0);
-    pose.q = {cos(pose.angle / 2.0), s * normal_[0], s * normal_[1], s * normal_[2]};
-    for (std::size_t k = 0; k < 4; ++k) pose.q[k] = define(b.name + "." + wxyz[k], pose.q[k], b.span);
+    half_turned(b);
   } else if (b.turns) {
     const Quaternion start_rate = rate_of(b.turned, b.spin);
     Quaternion q_rate;
@@ -232,6 +238,7 @@ void Layer::make_child(Body& b) {
   if (is_planar()) {
     const Formula rest = b.given_angle - bodies_[static_cast<std::size_t>(b.parent)].given_angle;
     b.pose.angle = define(b.name + ".angle", b.pose.angle + rest, b.span);
+    half_turned(b);
   }
   check_closed(b);
 }
@@ -368,30 +375,6 @@ void Layer::finish_body(Body& b) {
   count(b.name + ".load.kinetic", kinetic_of(b, b.load, along), kinetic_);
   const Formula all = -(b.load.mass * dot(gravity_, pose.p + pose.R * b.load.centre));
   if (all.moves) count(b.name + ".load.potential", all, potential_);
-}
-
-/// What `fixed` keeps: the coordinates of the body, or those that lead to it.
-std::vector<std::string> Layer::held() const {
-  std::vector<std::string> names;
-  for (const Body& body : bodies_)
-    for (const std::string& what : body.fixed) {
-      const char* prime = what == "velocity" || what == "spin" ? "'" : "";
-      const bool turn = what == "turned" || what == "spin";
-      const Body* b = &body;
-      for (; b->parent >= 0; b = &bodies_[static_cast<std::size_t>(b->parent)])
-        for (const JointCoordinate& c : joints_[static_cast<std::size_t>(b->joint)].coordinates)
-          if (c.used) names.push_back(c.name + prime);
-      if (b == &bodies_.front()) continue;
-      if (b != &body || !turn)
-        for (const int k : {0, 1, 2})
-          if (!is_planar() || k == plane_[0] || k == plane_[1]) names.push_back(component(b->name, k) + prime);
-      if ((b == &body && !turn) || !b->turns) continue;
-      if (is_planar())
-        names.push_back(b->name + ".angle" + prime);
-      else
-        for (const char* k : wxyz) names.push_back(b->name + "." + k + prime);
-    }
-  return names;
 }
 
 Vector Layer::world(int body, const Vector& local) const {

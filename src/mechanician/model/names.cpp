@@ -252,9 +252,18 @@ ParseProblem NameTable::explain_reaction(std::string_view function, std::string_
                    wants_hints() ? did_you_mean(name, coordinates) : "");
   }
   if (is_constraint_excused(name)) return silent();
+  const std::vector<std::string>& rows = rows_of_[static_cast<std::size_t>(of)].list;
+  std::string hint = wants_hints() ? did_you_mean(name, rows) : "";
+  // A joint is made of several.
+  std::vector<std::string> parts;
+  for (const std::string& row : rows)
+    if (row.starts_with(std::string(name) + ".")) parts.push_back(row);
+  if (!parts.empty())
+    hint = fmt::format("of {} there {} {}", mechanician::quoted(name), parts.size() == 1 ? "is" : "are",
+                       quote_list(parts));
   return problem(fmt::format("{}() takes {} {}, and {} is none", function, of == ForceName::Of::actuator ? "an" : "a",
                              in_words(of), mechanician::quoted(name)),
-                 wants_hints() ? did_you_mean(name, rows_of_[static_cast<std::size_t>(of)].list) : "");
+                 std::move(hint));
 }
 
 NameScope NameTable::scope(Words words) {

@@ -1,5 +1,6 @@
 #include "mechanician/output/reactions.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
@@ -7,12 +8,66 @@
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
 #include "mechanician/instant/family_numbers.hpp"
+#include "mechanician/instant/joint_starts.hpp"
+#include "mechanician/model/bodies.hpp"
+#include "mechanician/model/family_model.hpp"
 
 namespace mechanician {
 
-Reactions calc_reactions(const System& system, const Instant& instant) {
+namespace {
+
+/// Coordinates of a tree up to which its bodies are taken by themselves as well.
+constexpr int most_coordinates = 100;
+
+/// The same model at the same state, with every body by itself.
+struct Apart {
+  System system;
+  Instant instant;
+};
+
+/// Nothing where bodies are by themselves already, or nothing is left open.
+std::optional<Apart> take_apart(const System& system, const Instant& instant) {
+  const auto& definitions = system.model().definitions;
+  const bool left_open =
+      std::any_of(definitions.begin(), definitions.end(), [](const Named& d) { return d.name == reactions_left_open; });
+  const bool open_here =
+      !instant.solution.multipliers_unique && system.model().source.text.find("[joints") != std::string::npos;
+  if ((!left_open && !open_here) || system.n() > most_coordinates) return std::nullopt;
+  const SourceText& source = system.model().source;
+  const auto read = [&](const ParameterOverrides& with) {
+    return read_family_model_text(source.text, source.file, with);
+  };
+  ParameterOverrides overrides = stated_parameters(system);
+  overrides[std::string(every_body_by_itself)] = 1.0;
+  std::vector<StartValue> given;
+  for (int i = 0; i < system.n(); ++i) {
+    given.push_back({system.coordinate(i), instant.state.q(i)});
+    given.push_back({system.coordinate(i) + "'", instant.state.qd(i)});
+  }
+  open_starts(
+      given, [](const std::string& name) { return name.find('.') == std::string::npos; },
+      [&](const ParameterOverrides& with) { return read(with).unknown_overrides; }, overrides);
+  // Unless the model has no such sections.
+  FamilyModel model = read(overrides);
+  if (!model.unknown_overrides.empty()) return std::nullopt;
+  System apart(std::move(model));
+  bool same = apart.n() == system.n();
+  for (int i = 0; same && i < system.n(); ++i) same = apart.coordinate(i) == system.coordinate(i);
+  if (same) return std::nullopt;
+  State state = apart.start();
+  state.t = instant.state.t;
+  for (int i = 0; i < apart.n(); ++i)
+    for (int k = 0; k < system.n(); ++k)
+      if (apart.coordinate(i) == system.coordinate(k))
+        state.q(i) = instant.state.q(k), state.qd(i) = instant.state.qd(k);
+  Instant there = accelerate(apart, state);
+  // A start that overrides cannot say.
+  if (!there.has_some_acceleration() || !there.violations().empty()) return std::nullopt;
+  return Apart{std::move(apart), std::move(there)};
+}
+
+Reactions reactions_at(const System& system, const Instant& instant) {
   Reactions result;
-  if (stays_in_families(system) || !instant.has_some_acceleration()) return result;
   std::vector<Expr> fs;
   for (const Named& d : system.model().definitions)
     if (d.value.contains(SymbolKind::multiplier) && !d.value.contains(SymbolKind::ideal_force))
@@ -87,6 +142,15 @@ Reactions calc_reactions(const System& system, const Instant& instant) {
   for (std::size_t i = 0; i < fs.size(); ++i)
     if (open[i]) result.undetermined.push_back(result.names[i]);
   return result;
+}
+
+}  // namespace
+
+Reactions calc_reactions(const System& system, const Instant& instant) {
+  if (stays_in_families(system) || !instant.has_some_acceleration()) return {};
+  if (const std::optional<Apart> apart = take_apart(system, instant))
+    return reactions_at(apart->system, apart->instant);
+  return reactions_at(system, instant);
 }
 
 }  // namespace mechanician
