@@ -204,6 +204,8 @@ def steps_table(rows, digits):
         if r['c'] and not r['c']['status']:
             mine, theirs = (r[k]['s'] / max(1, r[k]['steps']) for k in ('run', 'c'))
             out.append(f'| `{r["model"]}` | {kilobytes(r["bytes"])} | {digits(1e6 * mine)} | {digits(1e6 * theirs)} | {digits(theirs / mine)} | {digits(r["c"]["s"] / r["run"]["s"])} |')
+        else:
+            out.append(f'| `{r["model"]}` | {kilobytes(r["bytes"])} | {digits(1e6 * r["run"]["s"] / max(1, r["run"]["steps"]))} | did not end | – | – |')
     return '\n'.join(out) + '\n'
 
 

@@ -192,7 +192,9 @@ def check_export_tables(c):
     robot = {'robot': 'arm', 'title': 'Arm', 'freedoms': 7, 'rows': [{'who': 'mechanician', 'variant': '', 'ns': 100.0, 'error': 1e-15, 'bytes': 50_000, 'operations': 900},
              {'who': 'CasADi', 'ns': None}, {'who': 'Pinocchio', 'variant': 'aba', 'ns': 250.0, 'error': 0.0, 'bytes': None, 'operations': None}]}
     unit = {'model': 'ball', 'coordinates': 1, 'c_bytes': 41_000, 'fmu_bytes': 99_000, 'exported_s': 1.0, 'run_s': 0.01, 'cs_s': 0.002, 'cs_error': 1e-9, 'me_s': None, 'me_error': None}
-    text = w.table({'robots': [robot], 'units': [unit]}, lambda x: f'{x:.1f}')
+    steps = [{'model': 'ball', 'bytes': 41_000, 'run': {'s': 2e-4, 'steps': 100}, 'c': {'s': 3e-4, 'steps': 100, 'status': 0}}, {'model': 'stack', 'bytes': 41_000, 'run': {'s': 2e-4, 'steps': 100}, 'c': None}]
+    text = w.table({'robots': [robot], 'units': [unit], 'steps': steps}, lambda x: f'{x:.1f}')
+    c.that('steps', '| `ball` | 41 | 2.0 | 3.0 | 1.5 | 1.5 |' in text and '| `stack` | 41 | 2.0 | did not end | – | – |' in text, text)
     c.that('ratios, who is not there, what has no size', '| Arm | 7 | mechanician | 50 | 900 | 100.0 | 1.0 | 1e-15 |' in text and '| CasADi | not there |' in text
            and '| Pinocchio (aba) |  |  | 250.0 | 2.5 | 0e+00 |' in text, text)
     c.that('units', '| `ball` | 1 | 41 | 99 | 1.0 | 10.0 | 2.0 | 1e-09 | – | – |' in text, text)
