@@ -299,6 +299,29 @@ def check_linear(check, folder):
     check.that('it can be moved', pendulum.linearise(position={'x': 0.0, 'y': -1.1}, velocity={'x': 0.0, 'y': 0.0}, project=True).stable)
 
 
+def check_compiled_contacts(check):
+    """Compiled where contacts are open and brakes slip; where one touches or sticks the general solver answers, as accelerate() does."""
+    m = me.read("""coordinates = ["x", "y"]
+[dynamics]
+kinetic = "0.5*x'^2 + 0.7*y'^2 + 0.3*cos(x - y)*x'*y'"
+potential = "sin(x) + y^2"
+[constraints.b]
+friction_force = "0.3 + 0.1*x^2"
+slip = "x' - 0.5*y'"
+[constraints.low]
+equation = "y >= -2"
+""")
+    f, rng, worst = m.compiled(), np.random.default_rng(3), 0.0
+    check.that('open contacts and brakes are compiled', 'general' not in repr(f), repr(f))
+    for k in range(60):
+        q, v = rng.uniform(-1.5, 1.5, 2), rng.standard_normal(2)
+        if k % 10 == 0: v = np.array([0.5, 1.0])*rng.uniform(-1, 1)  # sticks
+        if k % 10 == 1: q[1], v[1] = -2.0, 0.0  # touches
+        got, want = f(0.0, q, v), m.accelerate(position={'x': q[0], 'y': q[1]}, velocity={'x': v[0], 'y': v[1]}).acceleration
+        worst = max(worst, abs(got[0] - want['x']), abs(got[1] - want['y']))
+    check.that('and are those of accelerate()', worst < 1e-13, worst)
+
+
 def check_pictures(check):
     from xml.etree import ElementTree
     svg = ElementTree.fromstring(me.read(PENDULUM).picture())
@@ -571,6 +594,7 @@ def main():
         check_what_does_nothing(check)
         check_loading(check, folder)
         check_linear(check, folder)
+        check_compiled_contacts(check)
         check_pictures(check)
         check_sympy(check)
         check_printed_python(check, folder)

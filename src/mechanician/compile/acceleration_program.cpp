@@ -41,6 +41,7 @@ class Maker {
 
     // Right-hand sides.
     Q_ = draft_.evaluate(eqs_.Q);
+    for (const int k : options_.brakes) brake(eqs_.contacts[at(k)]);
     given_ = Q_;
     const bool controlled = eqs_.num_control() > 0, believed = controlled && !eqs_.control.nominal.empty();
     if (controlled && !believed && reactions && (!eqs_.control.actuators.empty() || eqs_.control.has_free))
@@ -143,9 +144,24 @@ class Maker {
   static std::vector<int> rows_of(const Equations& eqs, const ProgramOptions& options) {
     std::vector<int> rows(at(eqs.num_constraints()));
     std::iota(rows.begin(), rows.end(), 0);
+    for (const int k : options.brakes) std::erase(rows, eqs.contacts[at(k)].row);
     std::erase_if(rows,
                   [&](int j) { return std::find(options.open.begin(), options.open.end(), j) != options.open.end(); });
     return rows;
+  }
+
+  /// A largest force against a slip that is one: what is slower than others by 10⁻⁷ may stick.
+  void brake(const ContactRow& contact) {
+    const Expr against = -contact.friction * sign(contact.slip.front());
+    Number slowest = zero, speeds = zero;
+    for (const Number& v : draft_.evaluate(eqs_.qd)) speeds = with_.add(speeds, draft_.abs(v));
+    for (const auto& e : contact.T.entries) {
+      const std::vector<Number> found = draft_.evaluate({against * e.value, e.value});
+      Q_[at(e.col)] = with_.add(Q_[at(e.col)], found[0]);
+      slowest = with_.add(slowest, with_.mul(draft_.abs(found[1]), speeds));
+    }
+    const Number slip = draft_.abs(draft_.evaluate({contact.slip.front()})[0]);
+    draft_.margins.push_back(with_.sub(slip, with_.mul(constant_number(1e-7), slowest)));
   }
 
   std::string why_not_held() const {

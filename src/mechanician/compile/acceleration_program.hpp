@@ -40,8 +40,9 @@ struct ProgramOptions {
   std::vector<Expr> sides;  ///< symbols that are further inputs, in this order
   /// Rows that depend on others: they get λ = 0 (or their share, where it matters) and are watched.
   std::vector<int> dropped;
-  std::vector<int> inert;  ///< rows without a gradient: left out; only b is watched, which has to vanish too
-  std::vector<int> open;   ///< one-sided rows that do not act: left out; vouched for where they are clearly above zero
+  std::vector<int> inert;   ///< rows without a gradient: left out; only b is watched, which has to vanish too
+  std::vector<int> open;    ///< one-sided rows that do not act: left out; vouched for where they are clearly above zero
+  std::vector<int> brakes;  ///< Equations::contacts without a row of their own: vouched for where they clearly slip
   /// A dropped row may be independent, or contradict the others, by so much.
   double dropped_tolerance = 1e-12;
   /// Inputs of the program at a state where the rows have their usual size; empty: shrinking rows are not noticed.

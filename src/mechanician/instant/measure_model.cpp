@@ -118,19 +118,28 @@ std::vector<Answered> answers_near(const System& system, const State& start, con
 
 /// Rows are left out that depend on others at the state of highest rank.
 std::optional<ProgramOptions> options_for(const System& system, const std::vector<Answered>& answers,
-                                          bool parameters_as_inputs, std::string& why_not) {
+                                          const MeasureOptions& asked, std::string& why_not) {
+  const bool parameters_as_inputs = asked.parameters_as_inputs, beside = asked.beside_contacts;
   ProgramOptions options;
   // Contacts that are open do not act; what touches is for the general solver, and so is friction of what always does.
   std::vector<Eigen::Index> acting;
   for (Eigen::Index j = 0; j < answers.front().instant.values.A.rows(); ++j) acting.push_back(j);
-  if (system.has_contacts()) {
-    for (const Answered& a : answers)
-      for (const Contact& c : a.instant.contacts)
-        if (!c.values.one_sided || c.values.level != Level::position || c.status != ContactStatus::open) {
-          why_not = "one-sided constraints and friction are decided by the general solver";
-          return std::nullopt;
-        }
-    for (const ContactRow& c : system.equations().contacts) options.open.push_back(c.row), std::erase(acting, c.row);
+  const std::vector<ContactRow> none;
+  const std::vector<ContactRow>& contacts = system.has_contacts() ? system.equations().contacts : none;
+  for (std::size_t c = 0; c < contacts.size(); ++c) {
+    const RowTraits& row = system.row(contacts[c].row);
+    const bool touches = !beside && std::any_of(answers.begin(), answers.end(), [&](const Answered& a) {
+      return a.instant.contacts.size() <= c || a.instant.contacts[c].status != ContactStatus::open;
+    });
+    if (row.one_sided && row.level == Level::position && !touches) {
+      options.open.push_back(contacts[c].row);
+    } else if (beside && row.bare && contacts[c].is_force && contacts[c].slip.size() == 1) {
+      options.brakes.push_back(static_cast<int>(c));
+    } else {
+      why_not = "one-sided constraints and friction are decided by the general solver";
+      return std::nullopt;
+    }
+    std::erase(acting, contacts[c].row);
   }
   const auto& general = *std::max_element(answers.begin(), answers.end(), [](const Answered& a, const Answered& b) {
     return a.instant.solution.rank < b.instant.solution.rank;
@@ -141,7 +150,7 @@ std::optional<ProgramOptions> options_for(const System& system, const std::vecto
   else
     options.parameters = system.parameters();
   const Factorisation factors =
-      factor(options.open.empty() ? general.instant.values : take_rows(general.instant.values, acting));
+      factor(contacts.empty() ? general.instant.values : take_rows(general.instant.values, acting));
   const auto leave_out = [&](std::size_t j, bool zero) {
     (zero ? options.inert : options.dropped).push_back(static_cast<int>(acting[j]));
   };
@@ -161,9 +170,9 @@ std::optional<ProgramOptions> options_for(const System& system, const std::vecto
 }
 
 AccelerationProgramResult program_for(const System& system, const std::vector<Answered>& answers,
-                                      bool parameters_as_inputs = false) {
+                                      const MeasureOptions& asked = {}) {
   std::string why_not;
-  const std::optional<ProgramOptions> found = options_for(system, answers, parameters_as_inputs, why_not);
+  const std::optional<ProgramOptions> found = options_for(system, answers, asked, why_not);
   if (!found) return {std::nullopt, why_not};
   AccelerationOptions options;
   static_cast<ProgramOptions&>(options) = *found;
@@ -229,11 +238,11 @@ std::vector<State> states_near(const System& system, const State& start, const M
 
 std::optional<ProgramOptions> find_program_options(const System& system, const State& start,
                                                    const MeasureOptions& options, std::string& why_not) {
-  return options_for(system, answers_near(system, start, options), options.parameters_as_inputs, why_not);
+  return options_for(system, answers_near(system, start, options), options, why_not);
 }
 
 AccelerationProgramResult make_program_near(const System& system, const State& start, const MeasureOptions& options) {
-  return program_for(system, answers_near(system, start, options), options.parameters_as_inputs);
+  return program_for(system, answers_near(system, start, options), options);
 }
 
 ModelMeasurement measure_model(const System& system, const State& start, const MeasureOptions& options) {

@@ -24,6 +24,7 @@ struct MeasureOptions {
   double spread = 1e-2;               ///< of coordinates and velocities about the start, relative to max(1, |value|)
   double seconds = 0.2;               ///< for each time that is measured
   bool parameters_as_inputs = false;  ///< of the program, behind the velocities; else they are built in
+  bool beside_contacts = false;  ///< a program of what does not touch and does not stick, also where the start does
 };
 
 /// The time of one evaluation: median over rounds, and the quickest and a slow round (nine of ten are quicker).

@@ -44,7 +44,8 @@ Acceleration::Acceleration(const System& system, const State& near) {
   auto shared = std::make_shared<Shared>(Shared{system});
   if (stays_in_families(system)) {
     shared->path = "general: the model is one of large families";
-  } else if (AccelerationProgramResult made = make_program_near(system, near, {.parameters_as_inputs = true});
+  } else if (AccelerationProgramResult made =
+                 make_program_near(system, near, {.parameters_as_inputs = true, .beside_contacts = true});
              made.made) {
     shared->path = made.made->path;
     shared->at_vouch = made.made->at_vouch;
