@@ -15,8 +15,9 @@
 // a complementarity problem whose pivots lead to one mode, or relaxation over the contacts; then the mode's own equations
 // decide.
 //
-// Modes with dependent rows (two feet that stick): the acceleration is what must be unique; a mode is accepted if some
-// distribution of the forces meets all signs and cones, and of these the one of least norm is given. Modes with the same
+// Modes with dependent rows (two feet that stick): a mode is accepted if some distribution of the forces meets all signs and
+// cones, and of these the one of least norm is given. Where distributions differ in the acceleration and all keep the same
+// contacts closed (a crate that spins on its corners), that one stands for them: `shared`. Modes with the same
 // acceleration are one answer. Dependent two-sided rows with friction: N is that of the least-norm multipliers.
 // Signs are decided with a tolerance of 10⁻¹¹ of the sizes in the metric, answers told apart by 10⁻⁷.
 #pragma once
