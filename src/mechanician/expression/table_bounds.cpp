@@ -257,32 +257,53 @@ Interval TableContent::bound(const Interval& x, const Interval& y, const TableVi
   return num_arguments_ == 1 ? bound_axis(x, view) : bound_grid(x, y, view);
 }
 
+namespace {
+/// Pieces that begin between bounds, and by how much the shortest is shorter than they are on average: points stand close where something happens.
+struct PiecesIn {
+  double crossed = 0.0, uneven = 1.0;
+};
+PiecesIn count_pieces(const TableAxis& axis, const Interval& in) {
+  const std::size_t first = axis.find(in.low), last = axis.find(in.high);
+  PiecesIn pieces{.crossed = static_cast<double>(last - first)};
+  if (first == last || last - first > most_points) return pieces;
+  const double whole = std::min(in.high, axis.last()) - std::max(in.low, axis.first());
+  double shortest = whole;
+  for (std::size_t i = first; i <= last && i + 1 < axis.size(); ++i) shortest = std::min(shortest, axis.step(i));
+  pieces.uneven = whole / (shortest * pieces.crossed);
+  return pieces;
+}
+/// Of pieces that differ by less, as many samples as pieces show what there is.
+constexpr double nearly_even = 4.0;
+}  // namespace
+
 /// Straight lines through every 2ᵏ-th point, and how far the point in the middle of each is off. Of what is smooth that falls to a quarter from one k
 /// to the next smaller one; of what has a peak between two points, or of noise, it does not fall. The last k at which it does not tells how many
 /// samples are needed.
 double TableContent::turns(const Interval& x, const Interval& y, const TableView& view) const {
   if (view.kind != TableView::Kind::value) return 0.0;
-  const auto pieces_in = [&](const TableAxis& axis, const Interval& at) {
-    double periods = 0.0;
+  const auto pieces_in = [&](const TableAxis& axis, const Interval& at) -> PiecesIn {
     Interval in = at;
     if (outside_ == Outside::periodic) {
-      periods =
-          std::floor((at.high - axis.first()) / axis.period()) - std::floor((at.low - axis.first()) / axis.period());
-      if (periods > 0.0) return (periods + 1.0) * static_cast<double>(axis.size());
-      const double turn = std::floor((at.low - axis.first()) / axis.period()) * axis.period();
-      in = {at.low - turn, at.high - turn};
+      const double turn = std::floor((at.low - axis.first()) / axis.period()),
+                   periods = std::floor((at.high - axis.first()) / axis.period()) - turn;
+      if (periods > 0.0) return {.crossed = (periods + 1.0) * static_cast<double>(axis.size())};
+      in = {at.low - turn * axis.period(), at.high - turn * axis.period()};
     }
-    if (!(in.high >= axis.first() && in.low <= axis.last())) return 0.0;
-    return static_cast<double>(axis.find(in.high) - axis.find(in.low));
+    if (!(in.high >= axis.first() && in.low <= axis.last())) return {};
+    return count_pieces(axis, in);
   };
-  if (num_arguments_ == 2) return pieces_in(axes_[0], x) + pieces_in(axes_[1], y);
-  const TableAxis& axis = axes_[0];
-  const double crossed = pieces_in(axis, x);
   // What jumps or has kinks is held, and a step ends where the next piece begins.
-  const bool is_smooth = breaks(view.order_x) != Breaks::points;
-  if (crossed <= 1.0 || !is_smooth || crossed > static_cast<double>(most_points) ||
-      crossed >= static_cast<double>(axis.size()))
-    return crossed;
+  const auto is_smooth = [&](int order) { return breaks(order) != Breaks::points; };
+  const auto needed = [&](const PiecesIn& pieces, int order) {
+    return is_smooth(order) && pieces.uneven > nearly_even ? pieces.uneven * pieces.crossed : pieces.crossed;
+  };
+  const TableAxis& axis = axes_[0];
+  const PiecesIn pieces = pieces_in(axis, x);
+  if (num_arguments_ == 2) return needed(pieces, view.order_x) + needed(pieces_in(axes_[1], y), view.order_y);
+  const double crossed = pieces.crossed;
+  if (crossed <= 1.0 || !is_smooth(view.order_x) || pieces.uneven > nearly_even ||
+      crossed > static_cast<double>(most_points) || crossed >= static_cast<double>(axis.size()))
+    return needed(pieces, view.order_x);
   double inside = x.low;
   if (outside_ == Outside::periodic) inside -= std::floor((x.low - axis.first()) / axis.period()) * axis.period();
   const std::size_t first = axis.find(inside), count = static_cast<std::size_t>(crossed) + 1,
@@ -314,6 +335,23 @@ double TableContent::turns(const Interval& x, const Interval& y, const TableView
 Interval bound_lookup(const Interval& x, const Interval& y, double key) {
   const TableContent* table = TableStore::instance().find(key);
   return table ? table->bound(x, y, view_of(key)) : Interval::everything();
+}
+
+/// Points strictly between the bounds, or ends alone; of derivatives in both directions.
+bool TableContent::breaks_in(const Interval& x, const Interval& y, const TableView& view) const {
+  if (view.kind != TableView::Kind::value) return true;
+  const auto any = [&](const TableAxis& axis, const Interval& at, int order) {
+    const Breaks kind = breaks(order);
+    if (kind == Breaks::none || at.is_point()) return false;
+    if (!std::isfinite(at.low) || !std::isfinite(at.high)) return true;
+    return region_at(axis, at.low, kind == Breaks::points).to < at.high;
+  };
+  return any(axes_[0], x, view.order_x) || (num_arguments_ == 2 && any(axes_[1], y, view.order_y));
+}
+
+bool lookup_breaks(const Interval& x, const Interval& y, double key) {
+  const TableContent* table = TableStore::instance().find(key);
+  return !table || table->breaks_in(x, y, view_of(key));
 }
 
 double calc_lookup_turns(const Interval& x, const Interval& y, double key) {

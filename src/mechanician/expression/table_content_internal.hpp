@@ -70,6 +70,7 @@ class TableContent {
   double evaluate(double x, double y, const TableView& view) const;
   Interval bound(const Interval& x, const Interval& y, const TableView& view) const;
   double turns(const Interval& x, const Interval& y, const TableView& view) const;
+  bool breaks_in(const Interval& x, const Interval& y, const TableView& view) const;
   double next_break(double x, const TableView& view) const;
   std::string explain(double x, double y) const;
   Breaks breaks(int order) const;

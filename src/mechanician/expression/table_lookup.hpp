@@ -36,6 +36,8 @@ double calc_lookup(double x, double y, double key);
 Interval bound_lookup(const Interval& x, const Interval& y, double key);
 /// How many samples show it between bounds: polynomials of as many equal pieces come near it.
 double calc_lookup_turns(const Interval& x, const Interval& y, double key);
+/// Whether it may have a kink or a jump between bounds.
+bool lookup_breaks(const Interval& x, const Interval& y, double key);
 /// Where the next region begins, of a guard; infinite where none does.
 double next_break(double x, double key);
 

@@ -41,6 +41,25 @@ double turns_of_power(const Interval& a, const Interval& p) {
   return width(evaluate_operator<Interval>(Op::mul, p, Interval(std::log(a.low), std::log(a.high)), p));
 }
 
+bool overlap(const Interval& a, const Interval& b) { return a.high > b.low && b.high > a.low; }
+
+/// Whether op(a, b, c) may have a kink or a jump between bounds.
+bool has_kink(Op op, const Interval& a, const Interval& b, const Interval& c) {
+  switch (op) {
+    case Op::abs:
+      return a.low < 0.0 && a.high > 0.0;
+    case Op::min:
+    case Op::max:
+      return overlap(a, b);
+    case Op::mod:
+      return !b.is_point() || std::floor(a.low / b.low) != std::floor(a.high / b.low);
+    case Op::lookup:
+      return !c.is_point() || lookup_breaks(a, b, c.low);
+    default:
+      return false;
+  }
+}
+
 /// x ≥ 0 of 0·∞ is 0.
 double times(double x, double y) { return x == 0.0 || y == 0.0 ? 0.0 : x * y; }
 
@@ -180,7 +199,7 @@ NarrowFunctions::NarrowFunctions(std::span<const Expr> expressions, KindSet unkn
   }
 }
 
-double calc_unseen(Op op, const Interval& value, const Interval (&args)[3], const double (&unseen)[3], double turns) {
+double calc_unseen(Op op, const Interval& value, const Interval (&args)[3], const double (&unseen)[3], SeenBy shown) {
   const double all = width(value);
   const auto& [a, b, c] = args;
   const auto& [ea, eb, ec] = unseen;
@@ -204,7 +223,8 @@ double calc_unseen(Op op, const Interval& value, const Interval (&args)[3], cons
     default:
       break;
   }
-  if (!(calc_turns(op, a, b, c) <= turns)) return all;
+  if (!(calc_turns(op, a, b, c) <= turns_shown(shown))) return all;
+  if (!shows_kinks(shown) && has_kink(op, a, b, c)) return all;
   if (!(ea > 0.0 || eb > 0.0 || ec > 0.0)) return 0.0;
   // First what is known of the slope, then: no more than all.
   double carried = infinity;
@@ -231,6 +251,10 @@ double calc_unseen(Op op, const Interval& value, const Interval (&args)[3], cons
       if (c.is_point())
         carried = times(largest(bound_lookup(a, b, c.low + table_key::by_x)), ea) +
                   times(largest(bound_lookup(a, b, c.low + table_key::by_y)), eb);
+      break;
+    case Op::min:
+    case Op::max:
+      carried = overlap(a, b) ? std::max(ea, eb) : (a.low >= b.high) == (op == Op::max) ? ea : eb;
       break;
     case Op::select:
       if (a.is_point()) carried = a.low != 0.0 ? eb : ec;  // else from one to the other

@@ -21,12 +21,24 @@
 
 namespace mechanician {
 
-/// By which samples: the stages of a step, three over a piece of one, none.
-enum class SeenBy { by_step, by_piece, by_nothing };
+/// By which samples: the stages of a step, three over a piece of one, none. Where equations have kinks, steps end; of what stands outside of them,
+/// as gaps that are open, no samples show what is at a kink between them.
+enum class SeenBy { by_step, by_piece, by_nothing, but_kinks_by_step, but_kinks_by_piece };
 /// Turns that they show.
 inline constexpr double turns_shown(SeenBy shown) {
-  return shown == SeenBy::by_step ? 8.0 : shown == SeenBy::by_piece ? 1.5 : 0.0;
+  switch (shown) {
+    case SeenBy::by_step:
+    case SeenBy::but_kinks_by_step:
+      return 8.0;
+    case SeenBy::by_piece:
+    case SeenBy::but_kinks_by_piece:
+      return 1.5;
+    case SeenBy::by_nothing:
+      break;
+  }
+  return 0.0;
 }
+inline constexpr bool shows_kinks(SeenBy shown) { return shown == SeenBy::by_step || shown == SeenBy::by_piece; }
 /// Powers up to this are polynomials, which are as smooth as what they are made of.
 inline constexpr double most_smooth_power = 16.0;
 
@@ -74,44 +86,36 @@ struct Varying {
   explicit Varying(double x) : range(x) {}
   explicit Varying(const Interval& bounds) : range(bounds) {}
 };
-/// What op(a, b, c) of such arguments varies unseen by, where samples show so many turns.
-double calc_unseen(Op op, const Interval& value, const Interval (&args)[3], const double (&unseen)[3], double turns);
+/// What op(a, b, c) of such arguments varies unseen by.
+double calc_unseen(Op op, const Interval& value, const Interval (&args)[3], const double (&unseen)[3], SeenBy shown);
 
 template <SeenBy shown>
 Varying<shown> vary(Op op, const Varying<shown>& a, const Varying<shown>& b, const Varying<shown>& c) {
   Varying<shown> f;
   f.range = evaluate_operator<Interval>(op, a.range, b.range, c.range);
-  f.unseen = calc_unseen(op, f.range, {a.range, b.range, c.range}, {a.unseen, b.unseen, c.unseen}, turns_shown(shown));
+  f.unseen = calc_unseen(op, f.range, {a.range, b.range, c.range}, {a.unseen, b.unseen, c.unseen}, shown);
   return f;
 }
-using VariationInStep = Varying<SeenBy::by_step>;
-using VariationInPiece = Varying<SeenBy::by_piece>;
-using VariationInAll = Varying<SeenBy::by_nothing>;
-template <>
-inline VariationInStep evaluate_operator(Op op, const VariationInStep& a, const VariationInStep& b,
-                                         const VariationInStep& c) {
-  return vary(op, a, b, c);
-}
-template <>
-inline VariationInPiece evaluate_operator(Op op, const VariationInPiece& a, const VariationInPiece& b,
-                                          const VariationInPiece& c) {
-  return vary(op, a, b, c);
-}
-template <>
-inline VariationInAll evaluate_operator(Op op, const VariationInAll& a, const VariationInAll& b,
-                                        const VariationInAll& c) {
-  return vary(op, a, b, c);
-}
+template <class T>
+inline constexpr bool is_variation = false;
+template <SeenBy shown>
+inline constexpr bool is_variation<Varying<shown>> = true;
+template <class T>
+requires is_variation<T> T evaluate_operator(Op op, const T& a, const T& b, const T& c) { return vary(op, a, b, c); }
 /// Calls f with a number of the kind that `shown` says.
 template <class F>
 void with_variation(SeenBy shown, F&& f) {
   switch (shown) {
     case SeenBy::by_step:
-      return f(VariationInStep());
+      return f(Varying<SeenBy::by_step>());
     case SeenBy::by_piece:
-      return f(VariationInPiece());
+      return f(Varying<SeenBy::by_piece>());
     case SeenBy::by_nothing:
-      return f(VariationInAll());
+      return f(Varying<SeenBy::by_nothing>());
+    case SeenBy::but_kinks_by_step:
+      return f(Varying<SeenBy::but_kinks_by_step>());
+    case SeenBy::but_kinks_by_piece:
+      return f(Varying<SeenBy::but_kinks_by_piece>());
   }
 }
 
@@ -136,8 +140,9 @@ class BoxRoom {
   }
 
  private:
-  std::tuple<std::vector<Interval>, std::vector<VariationInStep>, std::vector<VariationInPiece>,
-             std::vector<VariationInAll>>
+  std::tuple<std::vector<Interval>, std::vector<Varying<SeenBy::by_step>>, std::vector<Varying<SeenBy::by_piece>>,
+             std::vector<Varying<SeenBy::by_nothing>>, std::vector<Varying<SeenBy::but_kinks_by_step>>,
+             std::vector<Varying<SeenBy::but_kinks_by_piece>>>
       room_;
 };
 

@@ -34,13 +34,13 @@ TEST(Variation, bounds_what_random_functions_of_narrow_ones_vary_by) {
     const Tape tape(std::vector<Expr>{f}, symbols);
     std::uniform_real_distribution<double> place(-3.0, 3.0), exponent(-4.0, 0.7), part(0.0, 1.0);
     std::vector<Interval> box;
-    std::vector<VariationInAll> in;
+    std::vector<Varying<SeenBy::by_nothing>> in;
     for (std::size_t i = 0; i < symbols.size(); ++i) {
       const double middle = place(random), width = std::pow(10.0, exponent(random));
       box.push_back({middle - width, middle + width});
       in.emplace_back(box.back());
     }
-    const double bound = tape.operator()<VariationInAll>(in)[0].unseen;
+    const double bound = tape.operator()<Varying<SeenBy::by_nothing>>(in)[0].unseen;
     double low = std::numeric_limits<double>::infinity(), high = -low;
     bool known = true;
     double rounding = 0.0;
@@ -59,7 +59,9 @@ TEST(Variation, bounds_what_random_functions_of_narrow_ones_vary_by) {
 
 TEST(Variation, is_nothing_where_functions_are_seen_or_are_next_to_nothing) {
   const Expr barrier = exp(-pow((x - 50) / 0.01, 2));
-  const auto unseen = [&](const Expr& f, Interval a) { return vary_over<VariationInStep>(f, a, Interval(1.0)).unseen; };
+  const auto unseen = [&](const Expr& f, Interval a) {
+    return vary_over<Varying<SeenBy::by_step>>(f, a, Interval(1.0)).unseen;
+  };
   EXPECT_EQ(unseen(barrier, {0.0, 49.0}), 0.0);
   EXPECT_EQ(unseen(barrier, {0.0, 51.0}), 1.0);
   EXPECT_EQ(unseen(barrier, {49.99, 50.01}), 0.0);  // one turn
@@ -70,6 +72,22 @@ TEST(Variation, is_nothing_where_functions_are_seen_or_are_next_to_nothing) {
   EXPECT_EQ(unseen(tanh(x / 1e-3), {0.5, 1.0}), 0.0);
   EXPECT_EQ(unseen(tanh(x / 1e-3), {-0.5, 1.0}), 2.0);
   EXPECT_TRUE(std::isinf(unseen(1 / x, {-1.0, 1.0})));
+}
+
+TEST(Variation, kinks_between_samples_are_not_seen) {
+  const auto unseen = [&](const Expr& f, Interval a) {
+    return vary_over<Varying<SeenBy::but_kinks_by_step>>(f, a, Interval(1.0)).unseen;
+  };
+  EXPECT_EQ(unseen(abs(x), {0.0, 2.0}), 0.0);
+  EXPECT_EQ(unseen(abs(x), {-1.0, 2.0}), 2.0);
+  EXPECT_EQ(unseen(max(x, y), {1.0, 2.0}), 0.0);
+  EXPECT_EQ(unseen(max(x, y), {0.0, 2.0}), 1.0);
+  EXPECT_EQ(unseen(min(x, y) + 5 * sin(x), {2.0, 3.0}), 0.0);
+  EXPECT_EQ(unseen(3 * min(x, y), {0.0, 2.0}), 3.0);
+  EXPECT_EQ(unseen(mod(x, 2), {0.5, 1.5}), 0.0);
+  EXPECT_GE(unseen(mod(x, 2), {1.5, 2.5}), 1.5);
+  // Inside the equations steps end there.
+  EXPECT_EQ((vary_over<Varying<SeenBy::by_step>>(abs(x), {-1.0, 2.0}, Interval(1.0)).unseen), 0.0);
 }
 
 TEST(NarrowFunctions, are_those_that_vary_along_a_motion) {

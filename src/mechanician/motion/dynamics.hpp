@@ -321,8 +321,8 @@ class Dynamics {
   int num_guards() const;
   std::size_t num_gaps() const { return guards_.gaps.size(); }
   bool calc_guards(double t, const double* y, std::span<double> g, std::span<double> noise);
-  /// Whether gaps stay open in a box, as far as samples do not show them (expression/variation.hpp).
-  bool gaps_are_seen(const StateBox& box, SeenBy shown);
+  /// Whether gaps stay above `floor` in a box, as far as samples do not show them (expression/variation.hpp).
+  bool gaps_are_seen(const StateBox& box, SeenBy shown, std::span<const double> floor);
   /// Actual multipliers by row, of the last rhs_by_factors().
   const std::vector<double>& calc_joint_multipliers();
 

@@ -259,7 +259,7 @@ const std::vector<double>& Dynamics::calc_joint_multipliers() {
   return joint_;
 }
 
-bool Dynamics::gaps_are_seen(const StateBox& box, SeenBy shown) {
+bool Dynamics::gaps_are_seen(const StateBox& box, SeenBy shown, std::span<const double> floor) {
   // Most gaps are made of sums and products.
   const auto is_plain = [](const Instruction& i) {
     return i.op == Op::add || i.op == Op::sub || i.op == Op::mul || i.op == Op::neg || i.op == Op::sin ||
@@ -274,9 +274,10 @@ bool Dynamics::gaps_are_seen(const StateBox& box, SeenBy shown) {
   bool seen = true;
   with_variation(shown, [&]<class T>(T) {
     const std::span<const T> values = guard_room_.evaluate<T>(*guards_.contacts, guard_box_);
-    for (const int i : guards_.gaps)
-      seen = seen &&
-             (values[static_cast<std::size_t>(i)].unseen == 0.0 || values[static_cast<std::size_t>(i)].range.low > 0.0);
+    for (std::size_t k = 0; k < guards_.gaps.size(); ++k) {
+      const T& gap = values[static_cast<std::size_t>(guards_.gaps[k])];
+      seen = seen && (gap.unseen == 0.0 || gap.range.low > floor[k]);
+    }
   });
   return seen;
 }

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
 
+#include "mechanician/base/text.hpp"
 #include "mechanician/motion/inputs.hpp"
 #include "mechanician/motion/integrator_impl.hpp"
 #include "mechanician/motion/motion_family.hpp"
@@ -86,7 +88,25 @@ bool Integrator::advance() {
 }
 double Integrator::step_begin() const { return steps_->step_begin; }
 double Integrator::t() const { return steps_->t; }
-Sample Integrator::sample(double t) { return steps_->sample(t); }
+Sample Integrator::sample(double t) {
+  Sample sample = steps_->sample(t);
+  note_gaps(sample);
+  return sample;
+}
+
+/// An output without a value, as a table beyond its points, is said once. That a row has none at all, SmoothMotion says.
+void Integrator::note_gaps(const Sample& sample) {
+  if (sample.outputs.allFinite() || !sample.qdd.allFinite()) return;
+  const std::vector<std::string> names = system_->output_names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (std::isfinite(sample.outputs(static_cast<Eigen::Index>(i)))) continue;
+    const std::string what = fmt::format("output `{}` has no value", names[i]);
+    if (std::any_of(steps_->notes.begin(), steps_->notes.end(),
+                    [&](const auto& note) { return note.starts_with(what); }))
+      continue;
+    steps_->notes.push_back(fmt::format("{} at t = {}: its column has gaps", what, short_number(sample.t)));
+  }
+}
 std::size_t Integrator::find_input(std::string_view name) const { return mechanician::find_input(*system_, name); }
 
 double Integrator::input(std::string_view name) const { return system_->parameters()[find_input(name)]; }

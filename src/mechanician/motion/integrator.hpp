@@ -113,6 +113,7 @@ class Integrator {
 
  private:
   std::size_t find_input(std::string_view name) const;
+  void note_gaps(const Sample& sample);
 
   std::unique_ptr<MotionFamily> family_;  ///< of a model with inputs, which vary
   std::shared_ptr<const System> system_;

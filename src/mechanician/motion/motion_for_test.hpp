@@ -34,10 +34,8 @@ struct Loaded {
   int at(std::string_view coordinate) const { return system.model().find_coordinate(coordinate); }
 };
 
-/// A model of tests/motions.
-inline Loaded load_case(const std::string& name) {
-  return Loaded(read_model(std::filesystem::path(MECHANICIAN_SOURCE_DIR) / "tests" / "motions" / (name + ".toml")));
-}
+/// A model of tests/motions (in motion_test.cpp: one file alone need know where the sources are).
+Loaded load_case(const std::string& name);
 
 /// One particle of mass 1 on a line, with text of its own.
 inline Loaded line(const std::string& force, const std::string& start, const std::string& more = "") {

@@ -12,6 +12,11 @@
 #include "mechanician/motion/motion_for_test.hpp"
 
 namespace mechanician {
+
+Loaded load_case(const std::string& name) {
+  return Loaded(read_model(std::filesystem::path(MECHANICIAN_SOURCE_DIR) / "tests" / "motions" / (name + ".toml")));
+}
+
 namespace {
 
 struct Case {

@@ -289,21 +289,44 @@ potential = "sum(i = 1..N, 0.25*(1 + 2*exp(-(i - 700)^2))*exp(-((x[i] - 50)/w)^2
   }
 }
 
-/// A floor with a spike: what flies lower than its tip hits it.
+/// A floor with a spike: what flies lower than its tip hits it, also a little lower where the tip is a kink, or where another one of the same
+/// step follows.
 TEST(Narrow, floors_with_spikes_are_hit) {
-  for (const double width : {1e-1, 1e-3, 1e-5})
-    for (const double height : {0.5, 1.5}) {
-      std::string toml = text_of("\"x\", \"y\"", "x'^2/2 + y'^2/2", "", "x = 1", "y = 1");
-      toml +=
-          fmt::format("[constraints]\nfloor = {{ equation = \"y >= {}*exp(-((x - 37)/{})^2)\", restitution = 1 }}\n",
-                      height, width);
-      const Loaded model(toml);
-      Integrator motion = model.integrator({.to = 100.0, .tolerance = 1e-8});
-      const Sample end = run_to_end(motion);
-      EXPECT_EQ(motion.stop().reason, StopReason::reached_end) << motion.stop().message;
-      EXPECT_NEAR(end.qd.norm(), 1.0, 1e-6);
-      EXPECT_EQ(end.qd(0) > 0.99, height < 1.0) << toml;
+  const char* const spikes[] = {"{0}*exp(-((x - 37)/{1})^2)",
+                                "max(0, {0}*(1 - abs(x - 37)/{1}))",
+                                "{0}*max(0, 1 - abs((x - 37)/{1}))",
+                                "if(abs(x - 37) < {1}, {0}, 0)",
+                                "{0}*if((x - 37)^2 < {1}^2, 1, 0)",
+                                "{0}*(1 - min(1, abs(x - 37)/{1}))",
+                                "f(x)",
+                                "{0} + f(x) - {0}",
+                                "{0}*max(0, 1 - mod(x + 63, 100)/{1})",
+                                "max(f(x), 3*(x - 38))"};
+  const char* const interpolations[] = {"linear", "monotone", "steps"};
+  for (unsigned seed = 0; seed < num_trials(120) && !testing::Test::HasFailure(); ++seed) {
+    Maker make(seed);
+    const int kind = make.below(10);
+    // Behind a face that is upright, a steep one is within the tolerance of being passed.
+    const double width = make.in_powers(kind == 8 ? 1e-2 : 1e-6, 0.3),
+                 height = make.below(2) == 0 ? make.between(0.9, 0.99) : make.between(1.01, 1.1);
+    std::string toml = text_of("\"x\", \"y\"", "x'^2/2 + y'^2/2", "", "x = 1", "y = 1");
+    toml += fmt::format("[constraints]\nfloor = {{ equation = \"y >= {}\", restitution = 1 }}\n",
+                        fmt::format(fmt::runtime(spikes[kind]), height, width));
+    toml += fmt::format(
+        "[tables.f]\npoints = [[-300, 0], [{0}, 0], [37, {2}], [{1}, 0], [300, 0]]\ninterpolation = \"{3}\"\n",
+        37.0 - width, 37.0 + width, height, interpolations[make.below(3)]);
+    const Loaded model(toml);
+    Integrator motion = model.integrator({.to = 100.0, .tolerance = 1e-8});
+    const Sample end = run_to_end(motion);
+    // What jumps stops the motion.
+    const bool hits = height > 1.0 || kind == 9;
+    if (!hits) {
+      EXPECT_EQ(motion.stop().reason, StopReason::reached_end)
+          << "seed " << seed << ": " << motion.stop().message << toml;
     }
+    EXPECT_EQ(motion.stop().reason == StopReason::reached_end && end.qd(0) > 0.999 && motion.events().empty(), !hits)
+        << "seed " << seed << ": " << toml;
+  }
 }
 
 /// What is not narrow takes the steps that it took: nothing is looked for, and nothing costs.

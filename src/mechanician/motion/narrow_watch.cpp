@@ -95,10 +95,11 @@ bool NarrowWatch::is_nothing(const StateBox& box, SeenBy shown) {
 
 void NarrowWatch::begin() {
   Dynamics& d = view_.dynamics;
-  gaps_.assign(d.num_gaps(), 0.0), gap_floor_ = gaps_;
+  gap_begin_.assign(d.num_gaps(), 0.0), gap_floor_ = gap_end_ = gap_begin_;
   // Anywhere: whether there is a function that samples may not show.
   const std::vector<Interval> anywhere(2 * static_cast<std::size_t>(d.n()), Interval::everything());
-  any_gaps_ = !d.gaps_are_seen({Interval::everything(), anywhere.data(), anywhere.data() + d.n()}, SeenBy::by_step);
+  any_gaps_ = !d.gaps_are_seen({Interval::everything(), anywhere.data(), anywhere.data() + d.n()},
+                               SeenBy::but_kinks_by_piece, gap_floor_);
 }
 
 std::optional<NarrowWatch::Place> NarrowWatch::find() {
@@ -106,7 +107,9 @@ std::optional<NarrowWatch::Place> NarrowWatch::find() {
   Dynamics& d = view_.dynamics;
   if (!(any_ || any_gaps_) || !(step.h > 0.0)) return {};
   const StateBox box = box_.make(step);
-  const bool fast = any_ && d.values().varies_fast(box), hidden = any_gaps_ && !d.gaps_are_seen(box, SeenBy::by_step);
+  std::fill(gap_floor_.begin(), gap_floor_.end(), 0.0);
+  // PhaseGuards takes no more samples of a step than are taken of a piece here.
+  const bool fast = any_ && d.values().varies_fast(box), hidden = !sees_gaps(box, SeenBy::but_kinks_by_piece);
   if (!fast && !hidden) return {};
   const int n = d.n();
   if (step.implicit) {
@@ -121,10 +124,10 @@ std::optional<NarrowWatch::Place> NarrowWatch::find() {
   const long evaluations = d.evaluations, projections = d.projections, robust = d.robust_evaluations;
   if (any_gaps_) {
     a_.set(step, step.t, false), b_.set(step, step.end(), false);
-    d.calc_guards(step.t, a_.y.data(), gap_floor_, {}), d.calc_guards(step.end(), b_.y.data(), gaps_, {});
-    for (std::size_t i = 0; i < gaps_.size(); ++i)
-      gap_floor_[i] = gaps_[i] < 0.0 ? -std::numeric_limits<double>::infinity()
-                                     : -most_missed * view_.motion.options.tolerance * std::abs(gap_floor_[i]);
+    d.calc_guards(step.t, a_.y.data(), gap_begin_, {}), d.calc_guards(step.end(), b_.y.data(), gap_end_, {});
+    for (std::size_t i = 0; i < gap_end_.size(); ++i)
+      gap_floor_[i] =
+          -most_missed * view_.motion.options.tolerance * std::max(std::abs(gap_begin_[i]), std::abs(gap_end_[i]));
   }
   const std::optional<Place> found = look();
   d.evaluations = evaluations, d.projections = projections, d.robust_evaluations = robust;
@@ -151,17 +154,19 @@ std::optional<NarrowWatch::Place> NarrowWatch::look() {
     }
     a_.set(step, from, true), m_.set(step, middle, true), b_.set(step, to, true);
     const StateBox box = box_.make(a_, m_, b_, false);
-    if (is_nothing(box, SeenBy::by_nothing) && sees_gaps(box, SeenBy::by_nothing)) continue;
-    if (!is_nothing(box, SeenBy::by_piece) || !sees_gaps(box, SeenBy::by_piece)) {
-      if (length > 1e3 * eps * std::max(std::abs(from), std::abs(to))) {
-        pieces_.push_back({middle, to}), pieces_.push_back({from, middle});
-        continue;
-      }
-      if (!compare()) return Place{from, length};
-      if (!is_at_pole(from, to)) doubt(from);
+    const bool gaps_open = sees_gaps(box, SeenBy::by_nothing) &&
+                           std::find(gap_floor_.begin(), gap_floor_.end(), closed) == gap_floor_.end();
+    if (is_nothing(box, SeenBy::by_nothing) && gaps_open) continue;
+    const Gaps gaps = gaps_open ? Gaps::open : look_at_gaps();
+    if (gaps == Gaps::close_for_a_moment) return Place{from, length};
+    const bool forces_hide = !is_nothing(box, SeenBy::by_piece);
+    if ((forces_hide || gaps == Gaps::unclear || !sees_gaps(box, SeenBy::but_kinks_by_piece)) &&
+        length > 1e3 * eps * std::max(std::abs(from), std::abs(to))) {
+      pieces_.push_back({middle, to}), pieces_.push_back({from, middle});
       continue;
     }
     if (!compare()) return Place{from, length};
+    if (forces_hide && !is_at_pole(from, to)) doubt(from);
   }
   return {};
 }
@@ -187,20 +192,32 @@ bool NarrowWatch::add_difference(const StateInStep& state) {
   return true;
 }
 
-/// One that is open again at the end of the step: of others PhaseGuards knows.
-bool NarrowWatch::closes_gap(const StateInStep& state) {
-  if (!view_.dynamics.calc_guards(state.t, state.y.data(), gaps_, {})) return true;
-  for (std::size_t i = 0; i < gaps_.size(); ++i)
-    if (gaps_[i] < gap_floor_[i]) return true;
-  return false;
+/// Of the piece between the states a_, m_ and b_. One that stays closed to the end of the step is found by PhaseGuards, and looked at no more.
+NarrowWatch::Gaps NarrowWatch::look_at_gaps() {
+  const std::size_t count = gap_end_.size();
+  gaps_.resize(3 * count);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const StateInStep& state = k == 0 ? a_ : k == 1 ? m_ : b_;
+    if (!view_.dynamics.calc_guards(state.t, state.y.data(), std::span(gaps_).subspan(k * count, count), {}))
+      return Gaps::close_for_a_moment;
+  }
+  Gaps found = Gaps::open;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double a = gaps_[i], m = gaps_[count + i], b = gaps_[2 * count + i], floor = gap_floor_[i];
+    // Pieces come by time.
+    if (gap_end_[i] < 0.0 && a <= -floor && (b < a || a < floor)) gap_floor_[i] = closed;
+    const bool was_closed = floor == closed, is_closed = gap_floor_[i] == closed;
+    if (was_closed ? std::max(m, b) > 0.0 : std::min({a, m, b}) < floor && !(gap_end_[i] < 0.0))
+      return Gaps::close_for_a_moment;
+    if (!is_closed && bound_between(a, m, b).low < floor) found = Gaps::unclear;
+  }
+  return found;
 }
 
 bool NarrowWatch::compare() {
   std::fill(in_piece_.begin(), in_piece_.end(), 0.0);
-  for (const StateInStep* state : {&a_, &m_, &b_}) {
+  for (const StateInStep* state : {&a_, &m_, &b_})
     if (any_ && !add_difference(*state)) return false;
-    if (any_gaps_ && closes_gap(*state)) return false;
-  }
   for (std::size_t i = 0; i < missed_.size(); ++i) {
     missed_[i] += in_piece_[i] * (b_.t - a_.t);
     if (!(missed_[i] <= allowed_[i])) return false;

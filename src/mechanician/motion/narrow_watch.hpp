@@ -10,6 +10,7 @@
 /// Cost: bounds of the arguments for each step; where a function varies fast, bounds of the equations; where there is something, a few of
 /// these for each halving and three accelerations for each piece. Nothing for models without such functions.
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -37,13 +38,16 @@ class NarrowWatch {
   void allow_stiffness();
   /// Whether what may vary unseen in a box changes velocities by nothing that counts.
   bool is_nothing(const StateBox& box, SeenBy shown);
-  bool sees_gaps(const StateBox& box, SeenBy shown) { return !any_gaps_ || view_.dynamics.gaps_are_seen(box, shown); }
+  bool sees_gaps(const StateBox& box, SeenBy shown) {
+    return !any_gaps_ || view_.dynamics.gaps_are_seen(box, shown, gap_floor_);
+  }
   std::optional<Place> look();
   /// Of the piece between the states a_, m_ and b_. False: accelerations are not those of the step.
   bool compare();
   bool is_at_pole(double from, double to);
   bool add_difference(const StateInStep& state);
-  bool closes_gap(const StateInStep& state);
+  enum class Gaps { open, unclear, close_for_a_moment };
+  Gaps look_at_gaps();
 
   MotionView view_;
   bool any_, any_gaps_ = false;  ///< equations, and gaps, can be narrow
@@ -57,7 +61,9 @@ class NarrowWatch {
   StateInStep a_, m_, b_;
   double acceleration_ = 0.0;                                        ///< in units
   std::vector<double> allowed_, missed_, in_piece_, rate_, effect_;  ///< by coordinate
-  std::vector<double> gaps_, gap_floor_;
+  std::vector<double> gaps_, gap_begin_, gap_end_;  ///< at three states, and where the step begins and ends
+  std::vector<double> gap_floor_;  ///< from where on they count as closed; closed: are, from some time on
+  static constexpr double closed = -std::numeric_limits<double>::infinity();
 };
 
 }  // namespace mechanician

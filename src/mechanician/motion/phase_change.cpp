@@ -420,8 +420,21 @@ std::vector<Contact> PhasedMotion::find_contacts(const Change& change, const Eva
   for (std::size_t c = 0; c < contacts.size(); ++c) {
     Contact& contact = contacts[c];
     const Index j = contact.values.row;
-    if (contact.values.one_sided && contact.gap < 0.0)
-      sums_.penetration = std::max(sums_.penetration, -contact.gap / now.values.A.abs_dot(j, size));
+    if (contact.values.one_sided && contact.gap < 0.0) {
+      const double reach = now.values.A.abs_dot(j, size);
+      sums_.penetration = std::max(sums_.penetration, -contact.gap / reach);
+      // Up to here no gap was negative, but for what the clock cannot tell.
+      const double by_clock = clear_height * eps * std::abs(state.t) * std::abs(contact.rate);
+      if (contact.values.level == Level::position &&
+          -contact.gap > std::max(start_tolerance, options.tolerance) * reach + by_clock) {
+        finish(StopReason::contradiction,
+               fmt::format("{}: the gap of `{}` jumps below zero, to {}: what is inside at once has no way out. State "
+                           "the surface without a jump",
+                           change.when, system->row_name(static_cast<int>(j)), number_text(contact.gap)),
+               system->row(static_cast<int>(j)).place);
+        return {};
+      }
+    }
     take_from_phase(change, c, contact);
     if (contact.values.one_sided && touches(contact) && now.values.A.norm(j) <= 16.0 * now.values.A_noise.norm(j)) {
       finish(StopReason::not_unique,

@@ -4,8 +4,13 @@
 
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/instant/system.hpp"
+#include "mechanician/motion/step_box.hpp"
 
 namespace mechanician {
+
+namespace {
+using Hidden = Varying<SeenBy::but_kinks_by_step>;
+}
 
 std::unique_ptr<SummaryLook> SummaryLook::make(const System& system, const MotionOptions& options, double start) {
   const std::vector<SummaryItem> all = options.summarise ? system.summary() : std::vector<SummaryItem>{};
@@ -52,6 +57,8 @@ void SummaryLook::take_tape(const System& system) {
   tape_ = Tape(values, inputs);
   inputs_.resize(inputs.size());
   registers_.resize(static_cast<std::size_t>(tape_.num_registers()));
+  box_.assign(inputs.size(), Interval::everything());
+  for (const Hidden& f : room_.evaluate<Hidden>(tape_, box_)) can_hide_ |= f.unseen != 0.0;
 }
 
 void SummaryLook::calc(MotionSteps& steps, double t, std::span<double> f) {
@@ -68,9 +75,32 @@ void SummaryLook::calc(MotionSteps& steps, double t, std::span<double> f) {
   for (std::size_t k = 0; k < f.size(); ++k) f[k] = outputs(outputs.size() - static_cast<Eigen::Index>(from_end_[k]));
 }
 
+void SummaryLook::bound(MotionSteps& steps, double begin, double end, std::span<SummaryWatch::Unseen> f) {
+  const System& system = *steps.system;
+  const auto size = 2 * static_cast<std::size_t>(system.n());
+  states_.resize(3 * size);
+  const double middle = 0.5 * (begin + end);
+  double* to = states_.data();
+  for (const double t : {begin, middle, end}) {
+    const double* const y = steps.state_at(t);
+    if (!y) return;
+    to = std::copy_n(y, size, to);
+  }
+  box_[0] = {begin, end};
+  for (std::size_t i = 0; i < size; ++i)
+    box_[1 + i] = bound_between(states_[i], states_[size + i], states_[2 * size + i]);
+  const std::vector<double>& parameters = system.parameters();
+  std::transform(parameters.begin(), parameters.end(), box_.begin() + 1 + static_cast<std::ptrdiff_t>(size),
+                 [](double p) { return Interval(p); });
+  const std::span<const Hidden> values = room_.evaluate<Hidden>(tape_, box_);
+  for (std::size_t k = 0; k < f.size(); ++k) f[k] = {values[k].range, values[k].unseen};
+}
+
 void SummaryLook::look(MotionSteps& steps) {
-  watch_.look(steps.step_begin, std::min(steps.t, steps.options.to),
-              [&](double t, std::span<double> f) { calc(steps, t, f); });
+  const auto values = [&](double t, std::span<double> f) { calc(steps, t, f); };
+  const auto bounds = [&](double begin, double end, std::span<SummaryWatch::Unseen> f) { bound(steps, begin, end, f); };
+  watch_.look(steps.step_begin, std::min(steps.t, steps.options.to), values,
+              can_hide_ ? SummaryWatch::Bounds(bounds) : SummaryWatch::Bounds());
   for (std::string& note : watch_.take_notes()) steps.notes.push_back(std::move(note));
 }
 

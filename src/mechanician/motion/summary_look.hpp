@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mechanician/expression/tape.hpp"
+#include "mechanician/expression/variation.hpp"
 #include "mechanician/motion/motion_steps.hpp"
 #include "mechanician/motion/summary_watch.hpp"
 
@@ -32,11 +33,15 @@ class SummaryLook {
       : watch_(std::move(watch)), from_end_(std::move(from_end)) {}
   void take_tape(const System& system);
   void calc(MotionSteps& steps, double t, std::span<double> f);
+  void bound(MotionSteps& steps, double begin, double end, std::span<SummaryWatch::Unseen> f);
 
   SummaryWatch watch_;
   std::vector<std::size_t> from_end_;  ///< by item, of Sample::outputs
   Tape tape_;                          ///< of [t | q | q̇ | parameters]; no outputs where something else is asked for
-  std::vector<double> inputs_, registers_;
+  bool can_hide_ = false;              ///< something of it where points do not show it
+  std::vector<double> inputs_, registers_, states_;
+  std::vector<Interval> box_;
+  BoxRoom room_;
 };
 
 }  // namespace mechanician

@@ -177,7 +177,9 @@ void SummaryWatch::sample(Piece& piece, const Values& values, const Piece* from)
                  : std::clamp(middle + half * points().x[static_cast<std::size_t>(j)], piece.begin, piece.end);
     values(time, to);
     for (std::size_t k = 0; k < count; ++k) {
-      if (std::isfinite(to[k]) || kept_[k].missing != 0.0 || piece.begin < from_[k]) continue;
+      if (piece.begin < from_[k]) continue;
+      if (std::isfinite(to[k])) kept_[k].size = std::max(kept_[k].size, std::abs(to[k]));
+      if (std::isfinite(to[k]) || kept_[k].missing != 0.0) continue;
       kept_[k].missing = 1.0;
       notes_.push_back(fmt::format("[summary] `{}`: the quantity has no value at t = {}, and so this has none",
                                    items_[k].name, short_number(time)));
@@ -219,13 +221,54 @@ bool SummaryWatch::is_resolved(Piece& piece, double whole) {
   return good;
 }
 
+/// Whether what points may have missed is nothing: for sums by its area, for extremes by how far it may lie beyond what is known.
+bool SummaryWatch::is_seen(Piece& piece, double whole, const Bounds& bounds) {
+  const std::size_t count = items_.size();
+  unseen_.assign(count, {});
+  piece.missed.assign(count, 0.0);
+  bounds(piece.begin, piece.end, unseen_);
+  bool seen = true;
+  for (std::size_t k = 0; k < count; ++k) {
+    const Kept& kept = kept_[k];
+    if (kept.missing != 0.0 || kept.unresolved != 0.0 || piece.begin < from_[k]) continue;
+    const auto& [range, by] = unseen_[k];
+    double most = kept.most.value, least = kept.least.value;
+    for (int j = 0; j <= N; ++j) {
+      const double f = piece.f[at(j, count, k)];
+      most = std::max(most, f), least = std::min(least, f);
+    }
+    const double size = std::max({kept.size, std::abs(most), std::abs(least), by});
+    double missed = by;
+    switch (items_[k].kind) {
+      case SummaryKind::max:
+      case SummaryKind::time_of_max:
+        missed = std::min(by, range.high - most);
+        break;
+      case SummaryKind::min:
+      case SummaryKind::time_of_min:
+        missed = std::min(by, least - range.low);
+        break;
+      case SummaryKind::mean:
+      case SummaryKind::rms:
+      case SummaryKind::integral:
+        missed = by * (piece.end - piece.begin) / whole;
+        break;
+    }
+    if (missed <= resolved * size) continue;
+    piece.missed[k] = missed;
+    seen = false;
+  }
+  return seen;
+}
+
 void SummaryWatch::doubt(const Piece& piece) {
   for (std::size_t k = 0; k < items_.size(); ++k) {
-    if (kept_[k].unresolved != 0.0 || kept_[k].missing != 0.0 || !(piece.tail[k] > resolved * kept_[k].size)) continue;
+    const double off = std::max(piece.tail.empty() ? 0.0 : piece.tail[k], piece.missed.empty() ? 0.0 : piece.missed[k]);
+    if (kept_[k].unresolved != 0.0 || kept_[k].missing != 0.0 || !(off > resolved * kept_[k].size)) continue;
     kept_[k].unresolved = 1.0;
     notes_.push_back(
         fmt::format("[summary] `{}`: the quantity varies so fast near t = {} that it is only known there up to {}",
-                    items_[k].name, short_number(piece.begin), short_number(piece.tail[k])));
+                    items_[k].name, short_number(piece.begin), short_number(off)));
   }
 }
 
@@ -316,29 +359,31 @@ void SummaryWatch::take(const Piece& piece, const Values& values) {
   }
 }
 
-void SummaryWatch::look(double begin, double end, const Values& values) {
+void SummaryWatch::look(double begin, double end, const Values& values, const Bounds& bounds) {
   if (!(end > begin) || items_.empty()) return;
   // Where an item begins, a piece does.
   double next = end;
   for (const double from : from_)
     if (from > begin) next = std::min(next, from);
-  look_at(begin, next, values);
-  if (next < end) look(next, end, values);
+  look_at(begin, next, values, bounds);
+  if (next < end) look(next, end, values, bounds);
 }
 
-void SummaryWatch::look_at(double begin, double end, const Values& values) {
-  std::vector<Piece> waiting{{begin, end, {}, {}, {}, 0}};
-  sample(waiting.back(), values, nullptr);
-  std::size_t pieces = 1;
+/// Pieces by time, each halved until it is `good`; the most that there may be come to `most` and those given.
+template <class Good, class Take>
+void SummaryWatch::cut(std::vector<Piece> waiting, const Values& values, Good&& good, Take&& take_piece) {
+  const std::size_t most = waiting.size() + most_pieces;
+  std::size_t pieces = waiting.size();
+  std::reverse(waiting.begin(), waiting.end());
   while (!waiting.empty()) {
     Piece piece = std::move(waiting.back());
     waiting.pop_back();
     const double middle = 0.5 * (piece.begin + piece.end);
-    const bool can_cut = middle > piece.begin && middle < piece.end && piece.depth < deepest && pieces < most_pieces;
-    const bool good = is_resolved(piece, end - begin);
-    if (good || !can_cut) {
-      if (!good && pieces >= most_pieces) doubt(piece);
-      take(piece, values);
+    const bool can_cut = middle > piece.begin && middle < piece.end && piece.depth < deepest && pieces < most;
+    const bool is_good = good(piece);
+    if (is_good || !can_cut) {
+      if (!is_good && pieces >= most) doubt(piece);
+      take_piece(std::move(piece));
       continue;
     }
     ++pieces;
@@ -349,6 +394,24 @@ void SummaryWatch::look_at(double begin, double end, const Values& values) {
     waiting.push_back(std::move(second));
     waiting.push_back(std::move(first));
   }
+}
+
+void SummaryWatch::look_at(double begin, double end, const Values& values, const Bounds& bounds) {
+  const double whole = end - begin;
+  std::vector<Piece> pieces{{begin, end, {}, {}, {}, 0}};
+  sample(pieces.back(), values, nullptr);
+  // First until nothing is hidden: then it is known how large the quantities become, and on what little they are elsewhere no cut is lost.
+  if (bounds) {
+    std::vector<Piece> seen;
+    cut(
+        std::exchange(pieces, {}), values, [&](Piece& piece) { return is_seen(piece, whole, bounds); },
+        [&](Piece&& piece) { seen.push_back(std::move(piece)); });
+    pieces = std::move(seen);
+    for (Piece& piece : pieces) piece.depth = 0;
+  }
+  cut(
+      std::move(pieces), values, [&](Piece& piece) { return is_resolved(piece, whole); },
+      [&](Piece&& piece) { take(piece, values); });
   end_ = end;
 }
 

@@ -12,6 +12,8 @@
 ///     ∫ f dt, ∫ f² dt    are sums over the points (Clenshaw and Curtis),
 ///     max f, min f       are at its ends or where the derivative of the polynomial vanishes; f is evaluated there.
 ///
+/// What all points miss is told by bounds of the quantities over the piece, where these are known (expression/variation.hpp).
+///
 /// A time of a maximum is the first at which it is reached up to the tolerance, so that rounding does not choose between
 /// equal peaks. Deterministic: what a look finds depends on the step and on what was found before, which a checkpoint holds.
 
@@ -21,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "mechanician/expression/interval.hpp"
 #include "mechanician/model/model.hpp"
 #include "mechanician/motion/motion_record.hpp"
 
@@ -33,7 +36,13 @@ class SummaryWatch {
 
   /// f(t) of all quantities, at a time of the step [begin, end].
   using Values = std::function<void(double t, std::span<double> f)>;
-  void look(double begin, double end, const Values& values);
+  /// Bounds between two times, and by how much f may vary there without 17 points showing it. May be empty.
+  struct Unseen {
+    Interval range;
+    double by = 0.0;
+  };
+  using Bounds = std::function<void(double begin, double end, std::span<Unseen> f)>;
+  void look(double begin, double end, const Values& values, const Bounds& bounds = {});
   std::vector<SummaryValue> values() const;
   /// What to tell the user, each once: quantities without a value.
   std::vector<std::string> take_notes();
@@ -66,11 +75,15 @@ class SummaryWatch {
     std::vector<double> tail;  ///< of a piece that it was cut from, by quantity
     std::vector<int> cuts;     ///< how many since
     int depth = 0;
-    std::vector<char> rough = {};  ///< by quantity: a polynomial shows it only up to errors of the motion, or a kink
+    std::vector<double> missed = {};  ///< by quantity: what its points may not show
+    std::vector<char> rough = {};     ///< by quantity: a polynomial shows it only up to errors of the motion, or a kink
   };
-  void look_at(double begin, double end, const Values& values);
+  template <class Good, class Take>
+  void cut(std::vector<Piece> waiting, const Values& values, Good&& good, Take&& take_piece);
+  void look_at(double begin, double end, const Values& values, const Bounds& bounds);
   void sample(Piece& piece, const Values& values, const Piece* from);
   bool is_resolved(Piece& piece, double whole);
+  bool is_seen(Piece& piece, double whole, const Bounds& bounds);
   void take(const Piece& piece, const Values& values);
   void doubt(const Piece& piece);
   void see(std::size_t k, double time, double value);
@@ -82,6 +95,7 @@ class SummaryWatch {
   std::vector<double> from_;
   std::vector<Kept> kept_;
   std::vector<double> now_;  ///< at one time
+  std::vector<Unseen> unseen_;
   std::vector<std::string> notes_;
 };
 

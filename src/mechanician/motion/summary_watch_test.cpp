@@ -1,5 +1,6 @@
 #include "mechanician/motion/summary_watch.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -180,6 +181,42 @@ area = { integral = "sin(a)*b'" }
   EXPECT_NEAR(value_of(motion.summary(), "area"), area, 1e-9);
   EXPECT_GE(value_of(motion.summary(), "high"), high - 1e-12);
   EXPECT_LE(value_of(motion.summary(), "high"), high + 1e-5);
+}
+
+/// Peaks that lie between all samples of a step, by functions and by kinks.
+TEST(Summary, of_quantities_that_are_narrow) {
+  for (const double width : {1e-1, 1e-3, 1e-5, 1e-7})
+    for (const char* const peak :
+         {"exp(-((x - 37.1)/{0})^2)", "max(0, 1 - abs(x - 37.1)/{0})", "if(abs(x - 37.1) < {0}, 1, 0)",
+          "1/(1 + ((x - 37.1)/{0})^4)", "0.5 + 0.5*tanh(3 - (x - 37.1)^2/{0}^2)"}) {
+      const std::string f = fmt::format(fmt::runtime(peak), width);
+      const Case model(fmt::format(R"toml(
+coordinates = ["x"]
+[dynamics]
+kinetic = "x'^2/2"
+[start]
+velocity = {{ x = 1 }}
+[summary]
+most = {{ max = "{0}" }}
+least = {{ min = "-({0})" }}
+when = {{ time_of_max = "{0}" }}
+sum = {{ integral = "{0}" }}
+)toml",
+                                   f));
+      const std::vector<SummaryValue> values =
+          integrate(model.system, model.start, {.to = 100.0, .tolerance = 1e-8}).summary();
+      ASSERT_EQ(values.size(), 4u);
+      EXPECT_NEAR(values[0].value, peak[0] == '0' ? 0.5 + 0.5 * std::tanh(3.0) : 1.0, 1e-8) << f;
+      EXPECT_NEAR(values[1].value, -values[0].value, 1e-8) << f;
+      EXPECT_NEAR(values[2].value, 37.1, 1.001 * width) << f;
+      const double area = peak[0] == 'e'   ? std::sqrt(pi)
+                          : peak[0] == 'm' ? 1.0
+                          : peak[0] == 'i' ? 2.0
+                          : peak[0] == '1' ? pi / std::sqrt(2.0)
+                                           : values[3].value / width;
+      EXPECT_NEAR(values[3].value, area * width, 1e-7 * width + 1e-11) << f;
+      EXPECT_GT(values[3].value, 0.99 * width) << f;
+    }
 }
 
 TEST(Summary, of_a_bouncing_ball_counts_both_sides_of_impacts) {

@@ -1,5 +1,6 @@
 // Motions under data: where the pieces of a table end, what stops a run, and that a record costs and gives what its polynomials do.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +8,7 @@
 #include <string>
 
 #include "mechanician/expression/table.hpp"
+#include "mechanician/expression/tape.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/motion/integrator.hpp"
 #include "mechanician/motion/motion_for_test.hpp"
@@ -113,6 +115,44 @@ TEST(Tables, a_peak_between_samples_of_a_step_is_not_leapt_over) {
       integral += (p.at[i + 1] - p.at[i]) / 6 * (p.values[i] + 4 * at(0.5 * (p.at[i] + p.at[i + 1])) + p.values[i + 1]);
     EXPECT_NEAR(end.qd(0), 1.0 + integral, 1e-7) << kind;
   }
+}
+
+/// Points that stand close where something happens, and far apart elsewhere: few, and not to be leapt over.
+TEST(Tables, a_peak_between_uneven_points_is_not_leapt_over) {
+  for (const char* interpolation : {"linear", "cubic", "monotone", "steps"})
+    for (const double width : {1e-1, 1e-3, 1e-5})
+      for (const char* argument : {"t", "x", "2*t/2"}) {
+        // A spline overshoots between points that stand far apart, and where that drives a particle is another question.
+        if (interpolation == std::string_view("cubic") && argument[0] == 'x') continue;
+        const double height = 0.5 / width;
+        const std::string points = fmt::format(
+            "points = [[-1000, 0], [{0}, 0], [{1}, 0], [37, {4}], [{2}, 0], [{3}, 0], [1000, 0]]\noutside = "
+            "\"hold\"\ninterpolation = "
+            "\"{5}\"\n",
+            37.0 - 2.0 * width, 37.0 - width, 37.0 + width, 37.0 + 2.0 * width, height, interpolation);
+        const Loaded model = under(fmt::format("f({})", argument), points);
+        Integrator motion = model.integrator({.to = 100.0, .tolerance = 1e-9});
+        const Sample end = run_to_end(motion);
+        ASSERT_EQ(motion.stop().reason, StopReason::reached_end) << motion.stop().message;
+        EXPECT_TRUE(motion.certificate().holds);
+        // The integral of f by a rule that is exact for its polynomials, and what it does to the velocity.
+        const Table f = model.system.model().tables.front();
+        long double impulse = 0.0L;
+        const double cuts[] = {0.0, 37.0 - 2.0 * width, 37.0 - width, 37.0, 37.0 + width, 37.0 + 2.0 * width, 100.0};
+        const Expr t = make_symbol(SymbolKind::time, "t");
+        const Tape tape(std::vector<Expr>{f(t)}, std::vector<Expr>{t});
+        for (std::size_t i = 0; i + 1 < std::size(cuts); ++i) {
+          const double from = cuts[i], h = (cuts[i + 1] - cuts[i]) / 3.0;
+          const auto at = [&](double part) {
+            const double here = from + (0.0001 + 0.9998 * part) * 3.0 * h;
+            return static_cast<long double>(tape(std::span(&here, 1)).front());
+          };
+          impulse += 3.0L * h / 8.0L * (at(0) + 3 * at(1.0 / 3.0) + 3 * at(2.0 / 3.0) + at(1));
+        }
+        const double expected = argument[0] == 'x' ? std::sqrt(1.0 + 2.0 * static_cast<double>(impulse))
+                                                   : 1.0 + static_cast<double>(impulse);
+        EXPECT_NEAR(end.qd(0), expected, 1e-3 * expected) << interpolation << " " << width << " " << argument;
+      }
 }
 
 TEST(Tables, a_constraint_follows_a_spline_and_its_forces_are_those_of_its_second_derivative) {

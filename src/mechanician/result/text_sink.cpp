@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "mechanician/base/standard_streams.hpp"
 #include "mechanician/result/part_file.hpp"
@@ -107,6 +108,7 @@ std::unique_ptr<TextSink> make_standard_output_sink() { return std::make_unique<
 
 void append_number(std::string& out, double x) {
   char digits[40];
+  if (std::isnan(x)) x = std::numeric_limits<double>::quiet_NaN();  // which has no sign to be read
   const auto end = std::to_chars(digits, digits + sizeof digits, x, std::chars_format::general, 17).ptr;
   out.append(digits, end);
 }
