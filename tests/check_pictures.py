@@ -138,6 +138,12 @@ def symbols(program):
     that("bodies = false", drawn(program, PENDULUM + "[view]\nbodies = false\n") == {})
     own = drawn(program, PENDULUM + '[view.spheres]\nhinge = { at = [1, 2, 3], radius = 0.1 }\n')
     that("what the file draws itself is drawn once", "rods" not in own and own["spheres"] == ["hinge"], own)
+    for command in ("check", "accelerate"):  # they draw nothing, and know what the file hangs on the points of bodies
+        done = call(program, command, PENDULUM + '[view.traces]\npath = "bob"\n[view.lines]\nrod = ["bob", [0, 0, 0]]\n')
+        that(f"names of what is drawn of bodies, {command}", done.returncode == 0, done.stderr)
+    for command in ("check", "accelerate"):
+        wrong = call(program, command, TWO.replace("mass = 1 }", 'mass = 1, colour = "blu" }').replace("TYPE", "fixed").replace("MORE", ""))
+        that(f"a colour that is none, {command}", wrong.returncode == 1 and "`blu` is no colour" in wrong.stderr, wrong.stderr)
     for key in ("joints", "bodies"):
         wrong = call(program, "check", PENDULUM + f"[view]\n{key} = 3\n")
         that(f"{key} is true or false", wrong.returncode == 1 and f"`{key}` is true or false" in wrong.stderr, wrong.stderr)

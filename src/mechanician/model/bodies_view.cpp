@@ -47,8 +47,14 @@ void Layer::draw() {
   for (TomlMember& m : root_.members)  // joints have been asked: the plain language has arrows
     if (m.name == "view") std::erase_if(m.value.members, [](const TomlMember& k) { return k.name == "reactions"; });
   if (is_left_out("bodies")) return;
-  for (std::size_t i = 1; i < bodies_.size(); ++i)
+  const bool unseen = overrides_.contains(nothing_drawn) && !root_.find("view");
+  for (std::size_t i = 1; i < bodies_.size(); ++i) {
+    // Files and colours are looked at where [view] is read, also if nothing is drawn.
+    const TomlValue* shape = bodies_[i].shape;
+    if (unseen && !(shape && (shape->find("mesh") || shape->find("colour")))) continue;
     if (!drawn_by_file(bodies_[i].name)) draw_body(bodies_[i]);
+  }
+  if (unseen) return;
   const double unit = std::stod(fmt::format("{:.2g}", 0.016 * size_of_mechanism()));  // short numbers: people read them
   for (const Joint& j : joints_) {
     if (unit > 0.0 && !is_left_out("joints") && !drawn_by_file(j.name)) draw_joint(j, unit);
