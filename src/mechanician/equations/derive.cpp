@@ -7,6 +7,7 @@
 #include "mechanician/equations/classify.hpp"
 #include "mechanician/equations/equations.hpp"
 #include "mechanician/expression/differentiate.hpp"
+#include "mechanician/expression/node_count.hpp"
 #include "mechanician/expression/quadratic_form.hpp"
 #include "mechanician/expression/rational.hpp"
 #include "mechanician/expression/simplify.hpp"
@@ -171,8 +172,8 @@ class Derivation {
     for (std::size_t i = 0; i < p.size(); ++i)
       if (!is_state_[i]) eqs_.Q[i] = sub(T_q[i], p_dot[i]);
     const std::optional<ComposedMass> composed = compose_mass(T);
-    std::vector<Expr> plain = eqs_.Q;
-    std::size_t looked = plain.size();
+    NodeCount plain;
+    for (const Expr& f : eqs_.Q) plain.add(f);
     for (std::size_t i = 0; i < p.size(); ++i) {
       // The upper triangle, mirrored: M is symmetric to the last bit.
       for (const auto& [c, value] : partials(p[i], SymbolKind::velocity, static_cast<int>(i))) {
@@ -180,12 +181,10 @@ class Derivation {
         const Expr entry = value.contains(SymbolKind::velocity) ? with_zero(value, SymbolKind::velocity) : value;
         if (entry.is_zero()) continue;
         add_mass(static_cast<int>(i), c, entry);
-        plain.push_back(entry);
+        if (composed) plain.add(entry);
       }
       // Often some rows of M are longer than all of it the other way.
-      if (!composed || (i + 1 < p.size() && 4 * plain.size() < 5 * looked)) continue;
-      looked = plain.size();
-      if (count_nodes(plain) < composed->worth) continue;
+      if (!composed || plain.size() < composed->worth) continue;
       eqs_.M.entries.clear();
       for (const QuadraticTerm& t : composed->terms) add_mass(t.row, t.col, t.value);
       break;

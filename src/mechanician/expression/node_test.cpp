@@ -4,7 +4,10 @@
 
 #include <map>
 #include <random>
+#include <span>
 #include <vector>
+
+#include "mechanician/expression/node_count.hpp"
 
 namespace mechanician {
 namespace {
@@ -32,6 +35,17 @@ TEST(NodeIndex, KeepsTheFirstNumberOfEachNodeAsAMapDoes) {
     index.renumber(f.node(), -found->second);
     EXPECT_EQ(index.find(f.node())->second, -found->second);
   }
+}
+
+TEST(NodeCount, CountsWhatIsSharedOnce) {
+  const Expr x = coordinate("x"), y = coordinate("y"), f = sin(x * y), g = f * f + x;
+  NodeCount count;
+  EXPECT_EQ(count.size(), 0u);
+  count.add(f);
+  EXPECT_EQ(count.size(), post_order(std::span(&f, 1)).nodes.size());
+  count.add(g), count.add(g);
+  const std::vector<Expr> both{f, g};
+  EXPECT_EQ(count.size(), post_order(both).nodes.size());
 }
 
 }  // namespace
