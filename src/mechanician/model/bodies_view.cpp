@@ -55,7 +55,9 @@ void Layer::draw() {
     if (!drawn_by_file(bodies_[i].name)) draw_body(bodies_[i]);
   }
   if (unseen) return;
-  const double unit = std::stod(fmt::format("{:.2g}", 0.016 * size_of_mechanism()));  // short numbers: people read them
+  // Many joints have small symbols. Short numbers: people read them.
+  const double crowd = std::max(1.0, std::sqrt(static_cast<double>(joints_.size()) / 10.0));
+  const double unit = std::stod(fmt::format("{:.2g}", 0.016 * size_of_mechanism() / crowd));
   for (const Joint& j : joints_) {
     if (unit > 0.0 && !is_left_out("joints") && !drawn_by_file(j.name)) draw_joint(j, unit);
     if (j.drawn) draw_reaction(j);
@@ -131,7 +133,7 @@ void Layer::draw_joint(const Joint& j, double u) {
   };
   switch (j.type) {
     case JointType::fixed:
-      return box("", j.P1, 1.4, 1.4);
+      return box("", j.P1, 1.1, 1.1);
     case JointType::revolute:
       return pin("", j.P1, axis, 0.7, 2.2);
     case JointType::prismatic:
