@@ -90,7 +90,7 @@ def prepare(root, python, work, build, robot, facts, folder, say):
     if seconds is not None:
         found['CasADi'] = {'command': [folder / 'casadi', folder / f'{robot}.states'], 'bytes': theirs.stat().st_size, 'made_s': None, 'compiled_s': seconds, 'operations': facts['operations']}
     if (work / 'export_pinocchio').exists():
-        found['Pinocchio'] = {'command': [work / 'export_pinocchio', folder / f'{robot}.joints', folder / f'{robot}.states', *(['held'] if robot == 'arm7_held' else [])],
+        found['Pinocchio'] = {'command': [work / 'export_pinocchio', folder / f'{robot}.joints', folder / f'{robot}.states', *([folder / 'arm7_held.held'] if robot == 'arm7_held' else [])],
                               'bytes': None, 'made_s': None, 'compiled_s': None}
     measured = subprocess.run([program, 'bench', model, '--json'], capture_output=True, text=True, check=False)
     if measured.returncode == 0 and 'mechanician' in found:

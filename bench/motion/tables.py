@@ -3,7 +3,7 @@
 
 usage: bench/motion/tables.py [--program PATH] [--python PATH] [--only NAME,...] [--sizes 1,2,10,40]
 
-Tables: ladder, ladder_peer, digits, test_set, work, pendulum, verdicts. Each stands between `<!-- begin NAME -->` and `<!-- end NAME -->` and is replaced together
+Tables: ladder, ladder_peer, digits, test_set, mechanisms, work, pendulum, verdicts. Each stands between `<!-- begin NAME -->` and `<!-- end NAME -->` and is replaced together
 with a line that says when and on which machine it was measured. --python is one with NumPy, SciPy and SymPy, for ladder_peer and work; without
 them these two are left as they are. --sizes are those of the ladders; that of 40 takes most of the time, some minutes. Measure on a quiet machine."""
 import argparse
@@ -78,6 +78,10 @@ def test_set(options):
     return output(sys.executable, ROOT / 'tests' / 'check_test_set.py', '--program', options.program, '--table')
 
 
+def mechanisms(options):
+    return output(sys.executable, ROOT / 'tests' / 'check_bodies.py', options.program, '--table')
+
+
 def machine():
     """The processor and the date."""
     name = 'unknown processor'
@@ -88,7 +92,8 @@ def machine():
     return f'{datetime.date.today().isoformat()}, {os.cpu_count()} × {name}'
 
 
-TABLES = {'ladder': ladder, 'ladder_peer': ladder_peer, 'digits': digits, 'test_set': test_set, 'work': work, 'pendulum': pendulum, 'verdicts': verdicts}
+TABLES = {'ladder': ladder, 'ladder_peer': ladder_peer, 'digits': digits, 'test_set': test_set, 'mechanisms': mechanisms,
+          'work': work, 'pendulum': pendulum, 'verdicts': verdicts}
 
 
 def main():

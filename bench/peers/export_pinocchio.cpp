@@ -1,6 +1,6 @@
-// Pinocchio's forward dynamics of a robot of bench/run --exports, from its headers: articulated bodies, or with the tip of the arm held the quickest of its algorithms that are exact.
+// Pinocchio's forward dynamics of a robot of bench/run --exports and --robot-speed, from its headers: articulated bodies, or where something is held those of its algorithms that are exact.
 //
-// usage: export_pinocchio ROBOT.joints ROBOT.states [held]
+// usage: export_pinocchio ROBOT.joints ROBOT.states [ROBOT.held]
 //
 // Prints one line of JSON as export_time.c does.
 
@@ -100,6 +100,42 @@ void measure(const std::string& name, const States& states, Work&& work) {
   contest::report(name, t, error / largest);
 }
 
+struct Held {
+  JointIndex joint = 0;
+  int rows = 3;
+  SE3 place;
+};
+
+std::vector<Held> read_held(const char* file) {
+  std::ifstream in(file);
+  std::size_t count = 0;
+  in >> count;
+  std::vector<Held> out(count);
+  for (Held& h : out) {
+    in >> h.joint >> h.rows;
+    const Matrix3d R = rows_of(read<9>(in));
+    h.place = SE3(R, read<3>(in));
+  }
+  if (!in) throw std::runtime_error("what is held cannot be read");
+  return out;
+}
+
+/// Articulated bodies with constraints.
+template <class Constraint, class ConstraintData>
+void recursive(const Model& model, const States& states, const std::vector<Held>& held) {
+  Aligned<Constraint> models;
+  for (const Held& h : held) models.emplace_back(model, h.joint, h.place, 0, SE3::Identity());
+  Aligned<ConstraintData> datas;
+  for (const auto& m : models) datas.emplace_back(m);
+  Data data(model);
+  const VectorXd tau = VectorXd::Zero(model.nv);
+  initPvSolver(model, data, models);
+  ProximalSettings once(1e-12, 0.0, 1);
+  measure("pv", states, [&](std::size_t k) -> const VectorXd& {
+    return pv(model, data, states.q[k], states.v[k], tau, models, datas, once);
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -113,28 +149,22 @@ int main(int argc, char** argv) {
             [&](std::size_t k) -> const VectorXd& { return aba(model, data, states.q[k], states.v[k], tau); });
     return 0;
   }
-  const SE3 on_link(Matrix3d::Identity(), Vector3d(0, 0, contest::arm_offset[7])),
-      on_ground(Matrix3d::Identity(), Eigen::Map<const Vector3d>(contest::arm_tip));
-  const JointIndex last = static_cast<JointIndex>(model.njoints - 1);
+  const std::vector<Held> held = read_held(argv[3]);
   {
-    Aligned<RigidConstraintModel> held;
-    held.emplace_back(CONTACT_3D, model, last, on_link, 0, on_ground, LOCAL);
+    Aligned<RigidConstraintModel> models;
+    for (const Held& h : held)
+      models.emplace_back(h.rows == 6 ? CONTACT_6D : CONTACT_3D, model, h.joint, h.place, LOCAL);
     Aligned<RigidConstraintData> datas;
-    datas.emplace_back(held[0]);
-    initConstraintDynamics(model, data, held, datas);
+    for (const auto& m : models) datas.emplace_back(m);
+    initConstraintDynamics(model, data, models, datas);
     ProximalSettings settings(1e-12, 0.0, 1);
     measure("constraintDynamics", states, [&](std::size_t k) -> const VectorXd& {
-      return constraintDynamics(model, data, states.q[k], states.v[k], tau, held, datas, settings);
+      return constraintDynamics(model, data, states.q[k], states.v[k], tau, models, datas, settings);
     });
   }
-  Aligned<PointAnchorConstraintModel> held;
-  held.emplace_back(model, last, on_link, 0, on_ground);
-  Aligned<PointAnchorConstraintData> datas;
-  datas.emplace_back(held[0]);
-  data = Data(model);
-  initPvSolver(model, data, held);
-  ProximalSettings once(1e-12, 0.0, 1);
-  measure("pv", states, [&](std::size_t k) -> const VectorXd& {
-    return pv(model, data, states.q[k], states.v[k], tau, held, datas, once);
-  });
+  const auto of = [&](int rows) {
+    return std::all_of(held.begin(), held.end(), [&](const Held& h) { return h.rows == rows; });
+  };
+  if (of(3)) recursive<PointAnchorConstraintModel, PointAnchorConstraintData>(model, states, held);
+  if (of(6)) recursive<FrameAnchorConstraintModel, FrameAnchorConstraintData>(model, states, held);
 }

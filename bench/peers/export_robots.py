@@ -4,7 +4,7 @@
 usage: export_robots.py FOLDER ROBOT ...
 
 ROBOT is arm7 (its tip free), arm7_held, panda or talos. Writes into FOLDER, for each ROBOT: ROBOT.urdf where it is one, without what only we would read (limits, mimics,
-damping); ROBOT.joints for export_pinocchio.cpp; ROBOT.states, the states as Pinocchio has them; ROBOT_casadi.c, the forward dynamics as CasADi writes them;
+damping); ROBOT.joints, and where something is held ROBOT.held, for export_pinocchio.cpp; ROBOT.states, the states as Pinocchio has them; ROBOT_casadi.c, the forward dynamics as CasADi writes them;
 and prints one object of JSON: by robot, `states` by the names of our coordinates, with the accelerations that Pinocchio finds, and `operations` of CasADi.
 
 The algorithm is articulated bodies, written in CasADi's symbols as Pinocchio's own casadi module does it (which is not in the package of PyPI). Where the tip is held, composite
@@ -12,13 +12,13 @@ bodies give M, the recursion of Newton and Euler the forces, and L D Lᵀ of M a
 import json
 import math
 import pathlib
-import re
 import sys
 
 import casadi as cs
 import numpy as np
 import pinocchio as pin
 from python_arm import ABOUT_Y, INERTIA_XY, INERTIA_Z, MASS, OFFSET
+from robot_trees import bare, named, tree, write_held, write_joints
 
 STATES = 16
 
@@ -42,49 +42,12 @@ def urdf_of(name):
     return folder / ('panda_description/urdf/panda.urdf' if name == 'panda' else 'talos_data/robots/talos_reduced.urdf')
 
 
-def bare(text):
-    """Joints that only move: others do not look at limits, mimics, damping and friction when they are asked for an acceleration."""
-    text = re.sub(r'<(limit|mimic|dynamics|safety_controller|calibration)\b[^>]*?(/>|>.*?</\1>)', '', text, flags=re.S)
-    text = re.sub(r'(<joint\b[^>]*type=")revolute(")', r'\1continuous\2', text)
-    text = re.sub(r'<(visual|collision|gazebo|transmission)\b[^>]*?>.*?</\1>', '', text, flags=re.S)
-    return re.sub(r'<(gazebo|visual|collision)\b[^>]*/>', '', text)
-
-
 def load(name, folder):
     if name.startswith('arm7'):
         return arm()
     file = urdf_of(name)
     (folder / f'{name}.urdf').write_text(bare(file.read_text(encoding='utf-8')), encoding='utf-8')
     return pin.buildModelFromUrdf(str(file), pin.JointModelFreeFlyer()) if name == 'talos' else pin.buildModelFromUrdf(str(file))
-
-
-# ---- the tree, as everybody takes it
-
-def axis_of(joint):
-    """Six numbers, linear ones first; None: it moves freely."""
-    if joint.shortname() == 'JointModelFreeFlyer':
-        return None
-    data = joint.createData()
-    joint.calc(data, np.zeros(joint.nq), np.ones(joint.nv))
-    return np.array(data.S).ravel()
-
-
-def tree(model):
-    links = []
-    for i in range(1, model.njoints):
-        joint, place, inertia = model.joints[i], model.jointPlacements[i], model.inertias[i]
-        links.append({'parent': model.parents[i] - 1, 'axis': axis_of(joint), 'q': joint.idx_q, 'v': joint.idx_v, 'R': np.array(place.rotation), 'p': np.array(place.translation),
-                      'mass': inertia.mass, 'centre': np.array(inertia.lever), 'inertia': np.array(inertia.inertia), 'name': model.names[i]})
-    return links
-
-
-def write_joints(file, model, links):
-    rows = [f'{len(links)}']
-    for k in links:
-        axis = [0.0] * 6 if k['axis'] is None else k['axis']
-        numbers = [*axis, *k['R'].ravel(), *k['p'], k['mass'], *k['centre'], *k['inertia'].ravel()]
-        rows.append(f'{k["parent"]} {int(k["axis"] is None)} ' + ' '.join(repr(float(x)) for x in numbers))
-    file.write_text('\n'.join(rows) + '\n', encoding='utf-8')
 
 
 # ---- dynamics in CasADi's symbols. Spatial vectors are (linear, angular), as Pinocchio's.
@@ -226,34 +189,7 @@ def held(links, q, v, gravity):
     return a + W @ cs.ldl_solve(b - J @ a, e, ET, by)
 
 
-# ---- states, by our names
-
-def product(a, b):
-    """Of quaternions, w first."""
-    return np.array([a[0] * b[0] - a[1:] @ b[1:], *(a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:]))])
-
-
-def named(model, links, q, v, a):
-    """Of one state: positions, velocities and accelerations by coordinate."""
-    names, out = {}, []
-    for k in links:
-        if k['axis'] is not None:
-            what = k['name'] if re.fullmatch(r'q\d', k['name']) else k['name'] + ('.angle' if np.any(k['axis'][3:]) else '.distance')
-            names[what] = (q[k['q']], v[k['v']], a[k['v']])
-            continue
-        x, turn = q[:3], np.array([q[6], q[3], q[4], q[5]])
-        R = pin.Quaternion(q[6], q[3], q[4], q[5]).matrix()
-        w, dw = np.array([0, *v[3:6]]), np.array([0, *a[3:6]])
-        dturn = 0.5 * product(turn, w)
-        ddturn = 0.5 * (product(dturn, w) + product(turn, dw))
-        dx, ddx = R @ v[:3], R @ (a[:3] + np.cross(v[3:6], v[:3]))
-        for i, c in enumerate('xyz'):
-            names[f'base.{c}'] = (x[i], dx[i], ddx[i])
-        for i, c in enumerate(('qw', 'qx', 'qy', 'qz')):
-            names[f'base.{c}'] = (turn[i], dturn[i], ddturn[i])
-    out = {c: [float(x) for x in values] for c, values in names.items()}
-    return out
-
+# ---- states
 
 def random_state(model, links, random):
     q, v = random.uniform(-1, 1, model.nq), random.uniform(-1, 1, model.nv)
@@ -307,6 +243,8 @@ def main():
         model = load(name, folder)
         links, random = tree(model), np.random.default_rng(7)
         write_joints(folder / f'{name}.joints', model, links)
+        if name == 'arm7_held':
+            write_held(folder / f'{name}.held', [(model.njoints - 1, pin.SE3(np.eye(3), np.array([0, 0, OFFSET[7]])), 3)])
         states = held_states(model, random) if name == 'arm7_held' else [random_state(model, links, random) for _ in range(STATES)]
         data = model.createData()
         found = [held_acceleration(model, q, v) if name == 'arm7_held' else np.array(pin.aba(model, data, q, v, np.zeros(model.nv))) for q, v in states]

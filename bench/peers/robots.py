@@ -17,7 +17,6 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 
-import mechanician
 import numpy as np
 import pinocchio as pin
 
@@ -187,6 +186,8 @@ def compare(robot, ours, states, rng, held=()):
 def compare_both(robot, source, states, rng, held=()):
     """Without Coulomb's friction at all states, as ABA knows none; where joints have some, at a tenth of them with it too."""
     smooth = re.sub(r'(?m)^"[^"]*\.friction" = .*\n', '', source)
+    import mechanician  # what else is here is of use without it
+
     robot.rubs = False
     found = compare(robot, Ours(mechanician.read(smooth, name='robot')), states, rng, held)
     if smooth != source:

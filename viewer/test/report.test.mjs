@@ -187,6 +187,27 @@ test("plots zoom together, lines can be switched off, plots and data can be save
   await close();
 });
 
+test("joints are seen, and so are their forces", async () => {
+  const shaft = readFileSync(join(models, "hooke_shaft.toml"), "utf8").replace(/\n\[view[^]*/, "\n");
+  const pictures = {};
+  for (const [name, view] of [["with_reactions", "reactions = true"], ["without_joints", "reactions = false\njoints = false"]]) {
+    writeFileSync(join(out, `${name}.toml`), `${shaft}\n[view]\n${view}\n`);
+    const { page, wrong, close } = await open(browser, make_from(join(out, `${name}.toml`), name, 0.5));
+    await set_slider(page, 0.5);
+    pictures[name] = await look(page);
+    await page.screenshot({ path: join(out, `${name}.png`) });
+    const forces = page.locator("#forces");
+    if (name === "with_reactions") {
+      await forces.uncheck();
+      pictures.no_arrows = await look(page);
+    }
+    assert.deepEqual(wrong, []);
+    await close();
+  }
+  assert.notEqual(pictures.with_reactions.sum, pictures.no_arrows.sum, "the arrows cannot be hidden");
+  assert.notEqual(pictures.no_arrows.sum, pictures.without_joints.sum, "joints are not seen");
+});
+
 test("a model without a picture has plots; a long run is thinned", async () => {
   const bare = join(out, "no_picture.toml");
   writeFileSync(bare, readFileSync(join(models, "arm7.toml"), "utf8").replace(/\n\[view[^]*/, "\n"));

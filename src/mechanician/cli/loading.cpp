@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "mechanician/base/read_file.hpp"
@@ -12,6 +13,7 @@
 #include "mechanician/expression/table_hash.hpp"
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/instant/project.hpp"
+#include "mechanician/model/bodies.hpp"
 #include "mechanician/model/plain_model.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/output/remarks.hpp"
@@ -63,10 +65,14 @@ std::string name_tables(std::span<const Table> tables) {
   return tables.empty() ? std::string() : fmt::format("{:016x}", hash_tables(tables));
 }
 
-ImportedRobot read_robot(const CommandOptions& options) {
+const ImportedRobot& read_robot(const CommandOptions& options) {
+  // Kept: its text and its notes are looked at one after the other.
+  static std::map<std::pair<std::string, bool>, ImportedRobot> known;
+  const std::pair which(options.model, options.base == "floating");
+  if (const auto found = known.find(which); found != known.end()) return found->second;
   const FileText file = read_file(options.model, largest_file);
   if (!file.problem.empty()) throw FileError(fmt::format("cannot read {}: {}", options.model, file.problem));
-  return import_robot(file.text, options.model, options.base == "floating");
+  return known.emplace(which, import_robot(file.text, options.model, which.second)).first->second;
 }
 
 std::optional<std::string> text_with_base(const CommandOptions& options) {
@@ -78,14 +84,27 @@ std::optional<std::string> text_with_base(const CommandOptions& options) {
   return read_robot(options).text;
 }
 
+namespace {
+
+/// Whether something is drawn of the model.
+bool draws(const CommandOptions& options) {
+  return !options.report.empty() || options.kind == "latex" || options.latex_document;
+}
+
+}  // namespace
+
 FamilyModel read_stated_model(const CommandOptions& options, const ParameterOverrides& overrides) {
-  const auto text = text_with_base(options);
-  return text ? read_family_model_text(*text, options.model, overrides) : read_family_model(options.model, overrides);
+  ParameterOverrides with = overrides;
+  if (!draws(options)) with.emplace(nothing_drawn, 1.0);
+  if (text_with_base(options) || is_robot(options.model))
+    return read_family_model_text(read_robot(options).text, options.model, with);
+  return read_family_model(options.model, with);
 }
 
 void say_notes(const System& system, const CommandOptions& options) {
-  for (const Problem& note :
-       notes_of_model(system.source(), ParameterOverrides(options.set.begin(), options.set.end())))
+  ParameterOverrides overrides(options.set.begin(), options.set.end());
+  overrides.emplace(nothing_drawn, 1.0);
+  for (const Problem& note : notes_of_model(system.source(), overrides))
     say(Remark{note.message, {}, note.place}, "note", system);
 }
 

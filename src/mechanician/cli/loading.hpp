@@ -34,7 +34,7 @@ std::string name_tables(std::span<const Table> tables);
 void assign(std::span<double> x, const Assignments& values, const System& system, const char* option);
 
 /// The robot of options.model, a .urdf or .xml file, with the base that --base says.
-ImportedRobot read_robot(const CommandOptions& options);
+const ImportedRobot& read_robot(const CommandOptions& options);
 /// The text of a robot where --base says what the file alone does not; nothing else. Throws UsageError where it is no URDF.
 std::optional<std::string> text_with_base(const CommandOptions& options);
 /// The model of options.model, with its --base.

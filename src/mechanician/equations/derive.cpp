@@ -7,6 +7,7 @@
 #include "mechanician/equations/classify.hpp"
 #include "mechanician/equations/equations.hpp"
 #include "mechanician/expression/differentiate.hpp"
+#include "mechanician/expression/node_count.hpp"
 #include "mechanician/expression/quadratic_form.hpp"
 #include "mechanician/expression/rational.hpp"
 #include "mechanician/expression/simplify.hpp"
@@ -166,46 +167,50 @@ class Derivation {
   /// M = ∂²T/∂q̇∂q̇ and Q = ∂T/∂q − (∂p/∂q) q̇ − ∂p/∂t with the momenta p = ∂T/∂q̇.
   void from_kinetic(const Expr& T) {
     const std::vector<Expr> p = gradient(T, eqs_.qd);
+    const std::vector<Expr> T_q = gradient(T, eqs_.q);
+    const std::vector<Expr> p_dot = directional(p, along_);
+    for (std::size_t i = 0; i < p.size(); ++i)
+      if (!is_state_[i]) eqs_.Q[i] = sub(T_q[i], p_dot[i]);
+    const std::optional<ComposedMass> composed = compose_mass(T);
+    NodeCount plain;
+    for (const Expr& f : eqs_.Q) plain.add(f);
     for (std::size_t i = 0; i < p.size(); ++i) {
       // The upper triangle, mirrored: M is symmetric to the last bit.
       for (const auto& [c, value] : partials(p[i], SymbolKind::velocity, static_cast<int>(i))) {
         // T is quadratic in q̇, so that what is left of q̇ here cancels.
         const Expr entry = value.contains(SymbolKind::velocity) ? with_zero(value, SymbolKind::velocity) : value;
         if (entry.is_zero()) continue;
-        const int r = static_cast<int>(i);
-        eqs_.M.entries.push_back({r, c, entry});
-        if (r != c) eqs_.M.entries.push_back({c, r, entry});
+        add_mass(static_cast<int>(i), c, entry);
+        if (composed) plain.add(entry);
       }
+      // Often some rows of M are longer than all of it the other way.
+      if (!composed || plain.size() < composed->worth) continue;
+      eqs_.M.entries.clear();
+      for (const QuadraticTerm& t : composed->terms) add_mass(t.row, t.col, t.value);
+      break;
     }
-    sort_mass();
-    const std::vector<Expr> T_q = gradient(T, eqs_.q);
-    const std::vector<Expr> p_dot = directional(p, along_);
-    for (std::size_t i = 0; i < p.size(); ++i)
-      if (!is_state_[i]) eqs_.Q[i] = sub(T_q[i], p_dot[i]);
-    compose_mass(T);
-  }
-
-  void sort_mass() {
     std::sort(eqs_.M.entries.begin(), eqs_.M.entries.end(),
               [](const auto& a, const auto& b) { return std::pair(a.row, a.col) < std::pair(b.row, b.col); });
   }
 
-  /// M once more, by elimination from the ends of branches inwards, where that is clearly shorter: of many bodies behind each other.
-  void compose_mass(const Expr& T) {
+  void add_mass(int row, int col, const Expr& value) {
+    eqs_.M.entries.push_back({row, col, value});
+    if (row != col) eqs_.M.entries.push_back({col, row, value});
+  }
+
+  struct ComposedMass {
+    std::vector<QuadraticTerm> terms;
+    std::size_t worth;  ///< nodes of Q and M the other way from which on this one is clearly shorter
+  };
+  /// M by elimination from the ends of branches inwards: the shorter way where many bodies are behind each other.
+  std::optional<ComposedMass> compose_mass(const Expr& T) const {
     constexpr int least_coordinates = 6;
-    if (eqs_.n() < least_coordinates || !model_.unknowns.empty()) return;
-    const auto terms = quadratic_terms(T, eqs_.qd);
-    if (!terms) return;
-    std::vector<Expr> plain = eqs_.Q, composed = eqs_.Q;
-    for (const auto& e : eqs_.M.entries) plain.push_back(e.value);
-    for (const QuadraticTerm& t : *terms) composed.push_back(t.value);
-    if (5 * count_nodes(composed) > 4 * count_nodes(plain)) return;
-    eqs_.M.entries.clear();
-    for (const QuadraticTerm& t : *terms) {
-      eqs_.M.entries.push_back({t.row, t.col, t.value});
-      if (t.row != t.col) eqs_.M.entries.push_back({t.col, t.row, t.value});
-    }
-    sort_mass();
+    if (eqs_.n() < least_coordinates || !model_.unknowns.empty()) return std::nullopt;
+    auto terms = quadratic_terms(T, eqs_.qd);
+    if (!terms) return std::nullopt;
+    std::vector<Expr> all = eqs_.Q;
+    for (const QuadraticTerm& t : *terms) all.push_back(t.value);
+    return ComposedMass{std::move(*terms), (5 * count_nodes(all) + 3) / 4};
   }
 
   void from_mass() {

@@ -303,7 +303,7 @@ PostOrder post_order(std::span<const Expr> roots) {
       }
       const ExprNode* done = top.node;
       stack.pop_back();
-      if (order.index.emplace(done, static_cast<int>(order.nodes.size())).second) order.nodes.push_back(done);
+      if (order.index.emplace(done, static_cast<int>(order.nodes.size()))) order.nodes.push_back(done);
     }
   }
   return order;

@@ -22,7 +22,7 @@ Rewriter::Rewriter(std::span<const Expr> fs, std::span<const Expr> symbols)
       changing.push_back(n);
     }
   const auto keep = [&](const ExprNode* n) {
-    if (slots.emplace(n, static_cast<int>(made_.size())).second) made_.push_back(Expr::of(n));
+    if (slots.emplace(n, static_cast<int>(made_.size()))) made_.push_back(Expr::of(n));
   };
   for (const ExprNode* n : changing)
     for (const ExprNode* a : n->arguments()) keep(a);
@@ -31,7 +31,7 @@ Rewriter::Rewriter(std::span<const Expr> fs, std::span<const Expr> symbols)
   for (const ExprNode* n : changing) {
     Step step{n->op, n->num_args, {}};
     for (std::size_t k = 0; k < n->num_args; ++k) step.args[k] = slots.at(n->args[k]);
-    slots.at(n) = static_cast<int>(first_step_ + steps_.size());
+    slots.renumber(n, static_cast<int>(first_step_ + steps_.size()));
     steps_.push_back(step);
   }
   made_.resize(first_step_ + steps_.size());

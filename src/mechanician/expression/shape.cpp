@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <unordered_map>
 
 #include "mechanician/expression/node.hpp"
 

@@ -6,6 +6,7 @@
 
 #include "mechanician/expression/evaluate_operator.hpp"
 #include "mechanician/expression/node.hpp"
+#include "mechanician/expression/node_count.hpp"
 
 namespace mechanician {
 
@@ -283,6 +284,10 @@ std::vector<Expr> symbols_of(std::span<const Expr> fs) {
   return symbols;
 }
 
-std::size_t count_nodes(std::span<const Expr> fs) { return post_order(fs).nodes.size(); }
+std::size_t count_nodes(std::span<const Expr> fs) {
+  NodeCount count;
+  for (const Expr& f : fs) count.add(f);
+  return count.size();
+}
 
 }  // namespace mechanician

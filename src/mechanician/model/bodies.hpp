@@ -22,6 +22,9 @@ bool has_bodies(const TomlValue& root);
 
 /// A parameter that a model is read with has every body by itself, whatever its formulation: then the reactions of all joints are there.
 inline constexpr std::string_view every_body_by_itself = "world.by_itself";
+/// Among overrides, a name that no parameter has: no pictures are made of bodies and joints, whose expressions are a large part of what is read, where
+/// the file has no [view] that may mention them.
+inline constexpr const char* nothing_drawn = "#unseen";
 /// A definition of models along a tree some of whose reactions are not determined.
 inline constexpr std::string_view reactions_left_open = "world.reactions_left_open";
 

@@ -116,6 +116,7 @@ struct Joint {
   double side = 1.0;  ///< of the quaternion from frame 1 to frame 2: as `turned` of the bodies has it
   bool in_tree = false;
   bool asked = false;    ///< for its reactions
+  bool drawn = false;    ///< its force, as an arrow
   bool engaged = true;   ///< as the motion begins
   bool changes = false;  ///< an event releases or engages it
   std::vector<std::string> rows = {};
@@ -272,7 +273,12 @@ class Layer {
   // bodies_view.cpp: what is drawn of bodies, beside what the file draws
   void draw();
   bool drawn_by_file(const std::string& name) const;
+  bool is_left_out(const char* key) const;
   void draw_body(const Body& body);
+  void draw_joint(const Joint& joint, double unit);
+  void draw_reaction(const Joint& joint);
+  double size_of_mechanism() const;
+  void find_drawn_reactions();
   TomlValue components(const Vector& v, Span span) const;
   void put_view(const char* kind, const std::string& name, std::vector<std::pair<std::string, TomlValue>> parts,
                 Span span);

@@ -58,6 +58,7 @@ void Layer::plant() {
   for (Joint& j : joints_)
     for (const char* part : {"fx", "fy", "fz", "tx", "ty", "tz"})
       j.asked = j.asked || is_mentioned(j.name + "." + part);
+  find_drawn_reactions();
   for (const Joint& j : joints_) reactions = reactions || j.asked;
   const bool by_name = reactions;
   // What events release and engage are rows too.

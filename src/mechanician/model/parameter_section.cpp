@@ -10,6 +10,7 @@
 #include "mechanician/expression/family_name.hpp"
 #include "mechanician/expression/lexer.hpp"
 #include "mechanician/expression/simplify.hpp"
+#include "mechanician/model/bodies.hpp"
 #include "mechanician/model/csv_column.hpp"
 #include "mechanician/model/dependency_order.hpp"
 #include "mechanician/model/expand_internal.hpp"
@@ -331,7 +332,7 @@ std::vector<Problem> ModelReader::evaluate_parameters() {
     if (double* to = model_.find_parameter(name)) {
       const UnitOf* unit = unit_of(name);
       *to = unit ? value * unit->factor : value;
-    } else if (name != inputs_opened) {
+    } else if (name != inputs_opened && name != nothing_drawn) {
       model_.unknown_overrides.push_back(name);
     }
   Evaluation evaluation(model_);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "mechanician/base/read_file.hpp"
@@ -186,7 +187,13 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
   root.members.erase(section);
   if (!fields.table(parts, "[parts]")) return false;
   bool good = true;
-  std::set<std::pair<std::string, ParameterOverrides>> checked;  // equal parts once
+  // Equal parts are read and checked once.
+  struct Read {
+    TomlValue tree;
+    JoinedParts inner;
+  };
+  std::map<std::pair<std::string, ParameterOverrides>, Read> known;
+  std::map<std::string, std::string> texts;
   const auto wrong = [&](const auto& at, const std::string& message, const std::string& hint = {}) {
     fields.report(at, message, hint);
     good = false;
@@ -228,12 +235,15 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
       wrong(model->value, fmt::format("the model is a part of itself: {}", circle));
       continue;
     }
-    const FileText file = read_file(path, largest_file);
-    if (!file.problem.empty()) {
-      wrong(model->value, fmt::format("{} cannot be read", mechanician::quoted(model->value.text)), file.problem);
-      continue;
+    if (!texts.contains(path)) {
+      FileText file = read_file(path, largest_file);
+      if (!file.problem.empty()) {
+        wrong(model->value, fmt::format("{} cannot be read", mechanician::quoted(model->value.text)), file.problem);
+        continue;
+      }
+      texts.emplace(path, is_robot(path) ? import_robot(file.text, path).text : std::move(file.text));
     }
-    const std::string text = is_robot(path) ? import_robot(file.text, path).text : file.text;
+    const std::string& text = texts.at(path);
     // What is wrong with a part is said of its own file.
     ParameterOverrides values;
     if (set)
@@ -243,9 +253,13 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
         good = good && x;
       }
     if (!good) continue;
-    if (depth == 0 && checked.emplace(path, values).second) read_family_model_text(text, path, values);
-    JoinedParts inner;
-    TomlValue tree = part_tree(text, path, values, inner, depth + 1);
+    const auto [read, fresh] = known.try_emplace({path, values});
+    if (fresh) {
+      if (depth == 0) read_family_model_text(text, path, values);
+      read->second.tree = part_tree(text, path, values, read->second.inner, depth + 1);
+    }
+    TomlValue tree = read->second.tree;
+    JoinedParts inner = read->second.inner;
     // CSV files are named from the folder of this model.
     const std::string folder = std::filesystem::path(model->value.text).parent_path().string();
     for (TomlMember& m : tree.members)

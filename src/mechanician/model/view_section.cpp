@@ -24,8 +24,7 @@ std::vector<Expr> quaternion_product(const std::vector<Expr>& p, const std::vect
 }
 
 std::vector<Expr> turn_about(int axis, const Expr& angle) {
-  std::vector<Expr> q(4, Expr(0.0));
-  q[0] = cos(angle / 2.0);
+  std::vector<Expr> q{cos(angle / 2.0), Expr(0.0), Expr(0.0), Expr(0.0)};
   q[static_cast<std::size_t>(axis) + 1] = sin(angle / 2.0);
   return q;
 }
@@ -46,7 +45,7 @@ class ViewReader {
   void read(const TomlValue& table) {
     fields_.check_keys(table,
                        {"points", "lines", "rods", "springs", "discs", "spheres", "boxes", "meshes", "ground", "traces",
-                        "arrows", "camera", "forces", "bodies"},
+                        "arrows", "camera", "forces", "bodies", "joints", "reactions"},
                        "in [view]");
     // Points first: the others name them.
     each(table, "points", [&](const TomlMember& m) { read_point(m); });
@@ -62,7 +61,10 @@ class ViewReader {
     each(table, "arrows", [&](const TomlMember& m) { read_arrow(m); });
     if (const TomlMember* m = table.find("camera")) read_camera(*m);
     if (const TomlMember* m = table.find("forces")) view_.forces = truth(*m);
-    if (const TomlMember* m = table.find("bodies")) truth(*m);  // bodies_view.cpp draws them
+    for (const char* key : {"bodies", "joints"})  // bodies_view.cpp draws them, and takes `reactions` away
+      if (const TomlMember* m = table.find(key)) truth(*m);
+    if (const TomlMember* m = table.find("reactions"))
+      fields_.report(*m, "`reactions` are those of joints: there are none");
     model_.view = std::move(view_);
   }
 
@@ -457,17 +459,18 @@ class ViewReader {
     const auto at = place(m, "at");
     colour(m, item);
     const TomlMember *vector_field = t->find("vector"), *force = t->find("force");
-    if (!vector_field == !force) {
-      fields_.report(m, fmt::format("{} has one of `vector` and `force`", path(m)),
+    if (vector_field ? t->find("of") != nullptr : !force) {
+      fields_.report(m, fmt::format("{} has one of `vector` and `of`", path(m)),
                      "as in vector = [\"x'\", \"y'\"], or force = \"ideal\" and of = [\"x\", \"y\"]");
       return;
     }
+    if (force && !read_force_kind(*force, item)) return;
     if (const auto* scale = t->find("scale")) item.scale = number(scale->value, path(m) + " scale");
     if (vector_field) {
       const auto v = vector(vector_field->value, path(m) + " vector");
       if (!v) return;
       item.vector = *v;
-    } else if (!read_force(m, *force, item)) {
+    } else if (!read_force_of(m, *force, item)) {
       return;
     }
     if (!at) return;
@@ -475,18 +478,21 @@ class ViewReader {
     add(std::move(item));
   }
 
-  bool read_force(const TomlMember& m, const TomlMember& force, ViewItem& item) {
+  bool read_force_kind(const TomlMember& force, ViewItem& item) {
     const std::string* word = fields_.string(force, "`force`");
     if (!word) return false;
-    const std::pair<const char*, ViewForce> known[] = {{"constraint", ViewForce::constraint},
-                                                       {"ideal", ViewForce::ideal},
-                                                       {"nonideal", ViewForce::nonideal},
-                                                       {"control", ViewForce::control}};
+    using enum ViewForce;
+    const std::pair<const char*, ViewForce> known[] = {
+        {"constraint", constraint}, {"ideal", ideal}, {"nonideal", nonideal}, {"control", control}};
     for (const auto& [name, kind] : known)
       if (*word == name) item.force = kind;
-    if (item.force == ViewForce::none)
-      fields_.report(force.value, fmt::format("`force` cannot be {}", mechanician::quoted(*word)),
-                     "it is constraint, ideal, nonideal or control");
+    if (item.force != none) return true;
+    fields_.report(force.value, fmt::format("`force` cannot be {}", mechanician::quoted(*word)),
+                   "it is constraint, ideal, nonideal or control");
+    return false;
+  }
+
+  bool read_force_of(const TomlMember& m, const TomlMember& force, ViewItem& item) {
     const TomlMember* of = m.value.find("of");
     if (!of || of->value.type != TomlValue::Type::array || of->value.items.empty() || of->value.items.size() > 3) {
       fields_.report(of ? of->value : force.value,
@@ -494,7 +500,7 @@ class ViewReader {
                      "as in of = [\"x\", \"y\"]; \"\" where there is none");
       return false;
     }
-    bool good = item.force != ViewForce::none;
+    bool good = true;
     for (std::size_t i = 0; i < of->value.items.size(); ++i) {
       const TomlValue& name = of->value.items[i];
       if (name.type == TomlValue::Type::string && (name.text.empty() || model_.find(name.text) >= 0)) {
@@ -520,18 +526,14 @@ class ViewReader {
   }
   std::optional<ViewVector> constant_vector(const TomlMember& field, const std::string& what) {
     const auto v = vector(field.value, what, false);
-    if (!v) return v;
-    for (const Expr& f : *v)
-      if ((f.kinds() & ~of_parameters) != 0) {
-        fields_.report(field.value, fmt::format("{} must be made of numbers and parameters", what),
-                       "follow = \"POINT\" moves the camera");
-        return std::nullopt;
-      }
-    return v;
+    const auto stays = [](const Expr& f) { return (f.kinds() & ~of_parameters) == 0; };
+    if (!v || std::all_of(v->begin(), v->end(), stays)) return v;
+    fields_.report(field.value, fmt::format("{} must be made of numbers and parameters", what),
+                   "follow = \"POINT\" moves the camera");
+    return std::nullopt;
   }
 
   void read_camera(const TomlMember& m) {
-    section_ = "camera";
     const TomlValue* t = fields_.table(m, "`view.camera`");
     if (!t) return;
     fields_.check_keys(*t, {"from", "at", "up", "height", "follow"}, "in `view.camera`");

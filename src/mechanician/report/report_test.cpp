@@ -159,6 +159,21 @@ TEST(Report, ForcesAreDrawnWhereThePictureHasTheirCoordinates) {
   EXPECT_EQ(arrows("[view]\nforces = false\n[view.points]\nP = [\"x\", \"y\"]\n"), 0);
 }
 
+TEST(Report, AForceByItsComponentsIsDrawnToTheScaleOfForces) {
+  // The rod pulls along itself; the arrow of all constraints at the bob, which would say the same, stays out.
+  const std::string html = run(pendulum +
+                                   "[view.points]\nP = [\"x\", \"y\"]\n[view.arrows]\npull = { at = \"P\", vector = "
+                                   "[\"2*multiplier(rod)*x\", \"2*multiplier(rod)*y\"], force = \"ideal\" }\n",
+                               0.1)
+                               .html;
+  const std::size_t arrow = html.find("\"arrow\"");
+  ASSERT_NE(arrow, std::string::npos);
+  EXPECT_EQ(html.find("\"arrow\"", arrow + 1), std::string::npos);
+  EXPECT_EQ(html.find("\"role\":\"ideal\"", arrow) != std::string::npos ||
+                html.find("\"role\": \"ideal\"", arrow) != std::string::npos,
+            true);
+}
+
 TEST(Report, NoModelEndsTheDataEarly) {
   const std::string attack = "</script><script>alert(1)</script><!-- \\u202e";
   const ReportedRun r =

@@ -48,6 +48,11 @@ const char* role_of(ViewForce force) {
   return "user";
 }
 
+/// An arrow with the components of a force that belong to coordinates.
+bool by_coordinates(const ViewItem& item) {
+  return std::any_of(item.force_of.begin(), item.force_of.end(), [](const std::string& name) { return !name.empty(); });
+}
+
 /// The turn that takes x and y to where the vectors point; none where they do not say.
 Eigen::Quaterniond turn_of_axes(const Eigen::Vector3d& x, const Eigen::Vector3d& y) {
   const Eigen::Vector3d z = x.cross(y);
@@ -181,7 +186,11 @@ ViewProgram::Triple ViewProgram::force(const ViewItem& item) {
 void ViewProgram::add_forces() {
   const Model& model = system_->model();
   std::vector<ViewForce> kinds;
-  if (!model.constraints.empty()) kinds.push_back(ViewForce::ideal);
+  // Where joints have arrows of their forces, that of all of them together stays out.
+  const bool at_joints = std::any_of(view_.items.begin(), view_.items.end(), [](const ViewItem& item) {
+    return item.kind == ViewKind::arrow && item.force == ViewForce::ideal && !by_coordinates(item);
+  });
+  if (!model.constraints.empty() && !at_joints) kinds.push_back(ViewForce::ideal);
   const auto& contacts = system_->equations().contacts;
   const bool friction = std::any_of(contacts.begin(), contacts.end(), [](const auto& c) { return c.has_friction; });
   if (!model.nonideal.empty() || friction) kinds.push_back(ViewForce::nonideal);
@@ -189,7 +198,7 @@ void ViewProgram::add_forces() {
   std::set<std::array<std::string, 3>> done;
   std::vector<ViewItem> arrows;
   for (const ViewItem& item : view_.items) {
-    if (item.kind == ViewKind::arrow && item.force != ViewForce::none) return;  // the model says which it wants
+    if (item.kind == ViewKind::arrow && by_coordinates(item)) return;  // the model says which it wants
     if (item.kind != ViewKind::point && item.kind != ViewKind::sphere && item.kind != ViewKind::box &&
         item.kind != ViewKind::mesh && item.kind != ViewKind::disc)
       continue;
@@ -220,7 +229,7 @@ ViewProgram::Item ViewProgram::make_item(const ViewItem& what) {
   Item item;
   item.what = what;
   for (const ViewVector& p : what.points) item.points.push_back(channels(p));
-  item.vector = what.force == ViewForce::none ? channels(what.vector) : force(what);
+  item.vector = by_coordinates(what) ? force(what) : channels(what.vector);
   item.radius = channel(what.radius);
   item.thickness = channel(what.thickness);
   if (what.scale) item.scale = channel(*what.scale);
