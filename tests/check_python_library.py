@@ -101,6 +101,7 @@ def check_inputs(check):
     check.that('an input that is an expression can be set before', m.inputs['load'] == 0.5)
     del m.inputs['load']
     check_opened(check)
+    check_again(check)
     check.raises('a parameter is no input', lambda: m.inputs.__setitem__('c', 1.0), ValueError)
     check.raises('no such input', lambda: m.inputs['V'], KeyError)
     steps = me.read(SPRING).steps()
@@ -167,6 +168,17 @@ def check_opened(check):
         check.that(f'afterwards the model has its expression ({before})', 'load' not in m.inputs and m.inputs['U'] == 3.0, m.inputs)
     near = m.linearise(inputs='load', outputs='x')
     check.that('linearised by an input that is an expression', np.allclose(near.A, [[0, 1], [-4, 0]]) and np.allclose(near.B, [[0], [3]]), (near.A, near.B))
+
+
+def check_again(check):
+    """A motion that is run again finds what was compiled for it; its bits are those of a model that is new."""
+    m = me.read(PENDULUM)
+    first = m.run(to=2.0, every=0.1)
+    others = [m.run(to=2.0, every=0.1, position={'x': 0.8, 'y': -0.6}, velocity={'x': 0.6, 'y': 0.8}), me.read(PENDULUM, L=1.25).run(to=2.0, every=0.1, position={'x': 0.75, 'y': -1.0}, velocity={'x': 0.8, 'y': 0.6}), m.run(to=1.0, every=0.1, tolerance=1e-6)]
+    again = m.run(to=2.0, every=0.1)
+    check.that('run again: the same bits', same_bits(first.array(), again.array()) and not same_bits(first['x'], others[0]['x']))
+    alone = me.read(PENDULUM + '# another text\n', L=1.25).run(to=2.0, every=0.1, position={'x': 0.75, 'y': -1.0}, velocity={'x': 0.8, 'y': 0.6})
+    check.that('beside other parameters and starts', same_bits(others[1].array(), alone.array()))
 
 
 def check_what_does_nothing(check):

@@ -114,6 +114,14 @@ void refuse_too_many_rows(const RunSetup& setup, std::size_t width) {
                     short_number(rows), width, short_number(bytes * 1e-9)));
 }
 
+/// Numbers that a run to its end will have, as far as it is known beforehand; of a long one the first part.
+std::size_t room_for_rows(const RunSetup& setup, std::size_t width) {
+  if (!setup.every) return 0;
+  constexpr double most = 8e6;
+  return static_cast<std::size_t>(
+      std::min(((setup.motion.to - setup.start.t) / *setup.every + 2.0) * static_cast<double>(width), most));
+}
+
 void refuse(const std::optional<Stop>& refusal) {
   if (refusal) throw std::invalid_argument(refusal->message);
 }
@@ -143,6 +151,7 @@ MotionAnswer System::integrate(const MotionRequest& request) const {
     report.emplace(*this, setup, view_for(*this, setup.start));
     recorder.watch([&](Integrator& integrator) { report->look(integrator); });
   }
+  data->rows.reserve(room_for_rows(data->header.setup, data->names->size()));
   RowsInMemory writer(*data);
   NowAndThen now_and_then;
   double said = std::numeric_limits<double>::quiet_NaN();  // the time that the caller knows of
