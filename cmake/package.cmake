@@ -35,6 +35,7 @@ set(CPACK_COMPONENTS_ALL Unspecified mpi)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)  # with it comes the call of ldconfig
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_UNSPECIFIED_PACKAGE_NAME mechanician)
 # Opened when they are there; headers of other people's programs need the rest.

@@ -8,8 +8,8 @@ Looks at every Markdown file at the top of ROOT and under ROOT/docs, and at ROOT
 - A fenced block whose first line is a comment `file: NAME` (`# file: pendulum.toml`, `// file: main.cpp`) is written to
   a folder that all blocks of its page share. A C++ file is compiled and linked against the library, as ./NAME.
 - In a ```console block, lines that begin with `$ ` are run by bash in that folder, with the program as `mechanician`
-  and, on reference pages, the models under models/: the tutorial, the tour, how-to pages and the machine in thirty lines are worked
-  through in an empty folder, and make every file that they use. What they print, on both streams, must be the lines that follow. `…` stands for any text
+  in an empty folder: a page makes every file that it uses. Only pages that are read beside a clone (the reference, the gallery, theory, contacts,
+  performance) find the models under models/. What they print, on both streams, must be the lines that follow. `…` stands for any text
   within a line, and for any number of lines on a line of its own. Numbers may differ by rounding. A command that fails
   must be followed by `$ echo $?`. A block that begins with ```console needs=NAME is left out where there is no program NAME;
   needs=page where the program was built without the page of reports; needs=python3:MODULE where Python lacks the module.
@@ -34,7 +34,7 @@ import limits
 FENCE = re.compile(r'^(\s*)(`{3,}|~{3,})\s*([\w+-]*)(.*)$')
 FILE = re.compile(r'^\s*(?:#|//)\s*file:\s*([\w./-]+)\s*$')
 NUMBER = re.compile(r'[-−+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?')
-EMPTY_FOLDER = re.compile(r'README\.md$|docs/(tutorial|tour|machine-in-thirty-lines)\.md$|docs/python/|docs/how-to/(?!linearise|cpp)')    # pages that make all files that they use
+BESIDE_CLONE = re.compile(r'docs/(reference|gallery)/|docs/(theory|contacts|performance)\.md$')    # pages that find the models
 RELATIVE, ABSOLUTE = 2e-6, 1e-11      # six digits are printed for people; what is smaller is rounding
 
 
@@ -159,7 +159,7 @@ class Checker:
         if name == 'docs/theory.md': self.sources(text, name)
         self.updates = []
         with tempfile.TemporaryDirectory() as folder:
-            if not EMPTY_FOLDER.match(name): os.symlink(os.path.join(self.root, 'models'), os.path.join(folder, 'models'))
+            if BESIDE_CLONE.match(name): os.symlink(os.path.join(self.root, 'models'), os.path.join(folder, 'models'))
             self.shown(blocks_of(text), name)
             for block in blocks_of(text):
                 where = f'{name}:{block.line}'

@@ -37,7 +37,7 @@ expect([(b.language, b.line, b.file()) for b in blocks_of(page)] == [('toml', 2,
 expect(anchors_of(page) == {'title', 'a--b-c', 'title-1'}, 'headings are found')
 
 
-def run(page, model='# expect: 0\n# ' + 'word ' * 20 + '\ntitle = "A"\n', name='page.md'):
+def run(page, model='# expect: 0\n# ' + 'word ' * 20 + '\ntitle = "A"\n', name='reference/page.md'):
     """The verdict on a page beside a program that prints its arguments and fails for `bad`."""
     with tempfile.TemporaryDirectory() as root:
         os.makedirs(os.path.join(root, 'docs')); os.makedirs(os.path.join(root, 'models'))
@@ -53,8 +53,10 @@ def run(page, model='# expect: 0\n# ' + 'word ' * 20 + '\ntitle = "A"\n', name='
         return p.returncode, p.stdout.strip().split('\n')[-1]
 
 
-good = '# Page\n[here](#page) [model](../models/a.toml)\n```console\n$ mechanician check x\ncheck x\n$ cat models/a.toml | wc -l\n3\n```\n'
+good = '# Page\n[here](#page) [model](../../models/a.toml)\n```console\n$ mechanician check x\ncheck x\n$ cat models/a.toml | wc -l\n3\n```\n'
 expect(run(good) == (0, '8 passed, 0 failed'), f'a good page passes: {run(good)}')
+expect(run(good.replace('../../', '../'), name='new.md')[0] == 1, 'a page for empty folders that uses models of a clone is noticed')
+expect(run(good, name='how-to/linearise.md')[0] == 1, 'so is a recipe')
 absent = good + '```console needs=no_such_program_at_all\n$ no_such_program_at_all\n```\n'
 expect(run(absent) == run(good), 'a block that needs a program that is not there is left out')
 expect(run(absent.replace('needs=no_such_program_at_all', 'needs=bash'))[0] == 1, 'and is not left out where it is there')

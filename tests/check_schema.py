@@ -7,9 +7,9 @@ usage: check_schema.py --program PATH [ROOT]
   documentation. A false refusal is a miss.
 - Every file of the corpus that the schema refuses is refused by the program.
 - What the program refuses for its structure (unknown key, wrong type, key missing) is refused by the schema: in the
-  corpus, and in models to which such a mistake was added.
-- Keys are those of the reader in src/mechanician/model and those of the reference, no more and no fewer; each has a
-  description.
+  corpus, and in models to which such a mistake was added. Entries that the program takes with `for` the schema takes too.
+- Keys are those of the reader in src/mechanician/model and those of the reference, no more and no fewer, table by table: the keys that
+  the reader knows in one place are those that the schema has in one. Each has a description.
 
 Prints a line for each miss, the counts and, last, `N passed, N failed`. Ends with 77 where jsonschema is not installed."""
 import argparse, copy, glob, json, os, re, subprocess, sys, tempfile, tomllib
@@ -57,7 +57,7 @@ class Checker:
     # ---- files ------------------------------------------------------------------------------------------------------
 
     def files(self):
-        for pattern in ('models', 'tests/cases', 'tests/cases_generated', 'tests/motions', 'bench/models'):
+        for pattern in ('models', 'tests/bodies', 'tests/cases', 'tests/cases_generated', 'tests/motions', 'bench/models'):
             yield from sorted(glob.glob(os.path.join(self.root, pattern, '*.toml')))
 
     def accepted(self, folder):
@@ -77,7 +77,7 @@ class Checker:
 
     def one(self, name, path):
         model = self.load(path)
-        if model is None or 'coordinates' not in model and 'dynamics' not in model: return
+        if model is None: return
         problem = self.problem(model)
         if problem is None: self.say(True, name); return
         self.say(self.refusal(path) is not None, name, f'the schema refuses what the program reads: {problem}')
@@ -142,6 +142,29 @@ class Checker:
                         if isinstance(part, dict):
                             yield f'a key in view.{key}.{name}', lambda m, k=key, n=name: m['view'][k][n].update(surplus=1)
 
+    def families(self, folder):
+        """Entries of models with `for` added: what the program takes for many, the schema does too. Kinds of entries, each in some models."""
+        tried, taken = {}, 0
+        for path in self.files():
+            model = self.load(path)
+            for section, value in (model or {}).items():
+                if not isinstance(value, dict): continue
+                kinds = [(section, value)] if section != 'view' else [(f'view.{kind}', part) for kind, part in value.items() if isinstance(part, dict)]
+                for kind, part in kinds:
+                    for name, item in part.items():
+                        if not isinstance(item, dict) or 'for' in item or tried.get(kind, 0) >= 4: continue
+                        tried[kind] = tried.get(kind, 0) + 1
+                        more = copy.deepcopy(model)
+                        entries = more[section] if section != 'view' else more['view'][kind[5:]]
+                        entries[name if kind.startswith('view') else f'{name}[i]'] = {**entries.pop(name), 'for': 'i = 1..2'}
+                        bad = os.path.join(folder, 'family.toml')
+                        with open(bad, 'w', encoding='utf-8') as f: f.write(toml_text(more))
+                        if self.refusal(bad) is not None: continue
+                        taken += 1
+                        self.say(self.problem(more) is None, os.path.relpath(path, self.root), f'{kind} with `for`: the schema refuses what the program reads: {self.problem(more)}')
+        print(f'{sum(tried.values())} entries of {len(tried)} kinds with `for`, of which the program takes {taken}')
+        self.say(taken > 10, 'schema', f'only {taken} entries with `for`: the checker does not see them')
+
     # ---- keys -------------------------------------------------------------------------------------------------------
 
     def schema_keys(self):
@@ -160,14 +183,43 @@ class Checker:
         walk(self.schema)
         return result
 
+    def schema_tables(self):
+        """Where the schema has a table with keys of its own, and which."""
+        result = []
+
+        def walk(node, where):
+            for key, value in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
+                if key == 'properties' and value and 'additionalProperties' in node: result.append((where or 'top', frozenset(value)))
+                walk(value, f'{where}/{key}')
+
+        walk(self.schema, '')
+        return result
+
+    def reader_tables(self):
+        """Which keys the reader knows in one place, and in which source."""
+        result = []
+        for path in sorted(glob.glob(os.path.join(self.root, 'src/mechanician/model/*.cpp'))):
+            if path.endswith('_test.cpp'): continue
+            with open(path, encoding='utf-8') as f: text = re.sub(r'//.*', '', f.read())
+            for block in re.findall(r'(?:check_keys\(|is_one_of\(|\btable\(m, )[^{};]*\{([^{}]*)\}', text):
+                keys = frozenset(re.findall(r'"(\w+)"', block))
+                if keys: result.append((os.path.basename(path), keys))
+        return result
+
     def keys(self):
-        have, read = self.schema_keys(), set()
-        for path in glob.glob(os.path.join(self.root, 'src/mechanician/model/*.cpp')):
-            with open(path, encoding='utf-8') as f: text = f.read()
-            for block in re.findall(r'(?:check_keys\(|is_one_of\(|\btable\(m, )[^{};]*\{([^{}]*)\}', text): read |= set(re.findall(r'"(\w+)"', block))
-        self.say(len(read) > 50, 'src/mechanician/model', f'only {len(read)} keys found: the checker does not see them')
+        have, tables, readers = self.schema_keys(), self.schema_tables(), self.reader_tables()
+        # `for` is taken away before tables are read. What belongs to contacts is read in requirements only to be refused in better words, and
+        # requirements of the names that [control] has for itself, cost and the like, are not switched.
+        def compared(keys): return keys - ({'for'} | ({'friction', 'friction_force', 'restitution', 'slip', 'engaged'} if {'law', 'priority'} <= keys else set()))
+        read = set().union(*(keys for _, keys in readers))
+        self.say(len(read) > 50 and len(readers) > 40, 'src/mechanician/model', f'only {len(read)} keys in {len(readers)} places found: the checker does not see them')
         for key in sorted(read - set(have)): self.say(False, 'schema', f'has no key `{key}`, which the program reads')
         for key in sorted(set(have) - read): self.say(False, 'schema', f'has the key `{key}`, which the program does not read')
+        for one, others, what in ((readers, tables, 'the schema has no table with the keys that are read'), (tables, readers, 'no reader knows the keys of this table')):
+            for where, keys in one:
+                near = min(others, key=lambda other: len(compared(keys) ^ compared(other[1])))
+                more, fewer = sorted(compared(keys) - near[1]), sorted(compared(near[1]) - keys)
+                self.say(compared(keys) == compared(near[1]), where, f'{what}: {sorted(keys)}; the nearest, {near[0]}, lacks {more} and has {fewer} beyond them')
         page = ''
         for name in ('model-language.md', 'bodies.md'):
             with open(os.path.join(self.root, 'docs/reference', name), encoding='utf-8') as f: page += f.read()
@@ -181,6 +233,7 @@ class Checker:
             self.accepted(folder)
             self.corpus()
             self.mistakes(folder)
+            self.families(folder)
         print(f'{self.passed} passed, {self.failed} failed')
         return 1 if self.failed or not self.passed else 0
 

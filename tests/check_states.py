@@ -207,6 +207,50 @@ def sweeps(c):
     c.refused('the velocity of a state cannot vary', 2, 'what the rate of the state says', 'sweep', 'motor.toml', '--vary', "i'=0:1:2", '-o', 'no.csv')
 
 
+OPEN = """coordinates = ["x"]
+[inputs]
+U = "2 + 0.5*sin(3*t) + 0.1*x"
+V = "push(t)"
+[tables.push]
+points = [[0, 1], [1, 3], [2, 2]]
+interpolation = "linear"
+outside = "hold"
+[dynamics]
+kinetic = "x'^2/2"
+force = { x = "U^2 - 4*x - V*x'" }
+[start]
+position = { x = 0.3 }
+velocity = { x = 0.2 }
+[run]
+to = 1.5
+"""
+
+
+def linearised(c):
+    """Inputs that are expressions or tables: numbers where they are inputs, which the model says elsewhere."""
+    def linear(file, *args): return json.loads(c.call('linearise', file, '--json', *args)[1] or '{}')
+    file = c.file('open.toml', OPEN)
+    for t in (0.0, 0.5, 1.25):
+        at = ('--at', str(t)) if t else ()
+        row = c.rows(file, '--tolerance', '1e-12', '--to', str(t or 1), '--every', str(t or 1))[-1 if t else 0]
+        x, v = row['x'], row["x'"]
+        U, V = 2 + 0.5 * math.sin(3 * t) + 0.1 * x, 1 + 2 * t if t <= 1 else 4 - t
+        both = linear(file, *at, '--inputs', 'U,V', '--tolerance', '1e-12')
+        c.that(f'inputs that are an expression and a table, t = {t}', both.get('inputs') == ['U', 'V'], both)
+        for what, got, want in (('A', both['A'], [[0, 1], [-4, -V]]), ('B', both['B'], [[0, 0], [2 * U, -v]])):
+            for a, b in zip(sum(got, []), sum(want, [])): c.near(f'{what} with inputs that are numbers, t = {t}', a, b, 1e-9)
+        # Those that are not named stay what they are.
+        one = linear(file, *at, '--inputs', 'V', '--tolerance', '1e-12')
+        c.near(f'the other one goes with the state, t = {t}', one['A'][1][0], -4 + 0.2 * U, 1e-9)
+        number = linear(file, *at, '--inputs', 'U', '--set', f'U={U!r}') if not t else {}
+        if not t: c.that('as the number that it is there', number['A'] == linear(file, '--inputs', 'U')['A'] and number['B'] == linear(file, '--inputs', 'U')['B'], number)
+    along = linear(file, '--inputs', 'V', '--every', '0.5', '--to', '1.5', '--tolerance', '1e-12').get('along', [])
+    c.that('along the motion', len(along) == 3 and all(abs(a['A'][1][1] + v) < 1e-9 for a, v in zip(along, (2, 3, 2.5))), along)
+    plain, named = (linear(file, '--period', '1.5', *more).get('multipliers') for more in ((), ('--inputs', 'U,V')))
+    c.that('over a period inputs are what the model says', plain is not None and plain == named, (plain, named))
+    c.refused('a name that is none', 2, 'there is no parameter `W`', 'linearise', file, '--inputs', 'W')
+
+
 def refusals(c):
     c.refused('--velocity of a state', 2, 'is a state', 'run', 'motor.toml', '--velocity', 'i=1', '-o', 'no.csv')
     c.refused('--set of something else', 2, 'no parameter `V`', 'check', 'motor.toml', '--set', 'V=1')

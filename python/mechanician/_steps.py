@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import weakref
 from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -53,7 +52,6 @@ class Steps(Iterator[Step]):
         self._seen = dict(self._inputs)
         self._names = {name: i for i, name in enumerate(self._native.columns)}
         self._lock = threading.Lock()  # rows of several threads come one after the other
-        self._inputs._under_way.add(self)
 
     def __iter__(self) -> Steps:
         return self
@@ -67,13 +65,14 @@ class Steps(Iterator[Step]):
 
     def _step(self) -> Step:
         now = dict(self._inputs)
+        for name in self._seen.keys() - now.keys():  # an expression again
+            self._native.unset_input(name)
         for name, value in now.items():
             if self._seen.get(name) != value:
                 self._native.set_input(name, value)
         self._seen = now
         if self._native.advance():
             return Step(self._names, cast("Array", self._native.row()))
-        self._inputs._under_way.discard(self)
         if self._native.failed:
             raise MechanicsError(self._native.why)
         raise StopIteration
@@ -88,7 +87,6 @@ class Inputs(MutableMapping[str, float]):
         self._stated = dict(values)
         self._values = dict(values)
         self._set: dict[str, float] = {}
-        self._under_way: weakref.WeakSet[Steps] = weakref.WeakSet()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_inputs_of, (self._system,))
@@ -104,14 +102,6 @@ class Inputs(MutableMapping[str, float]):
         for name in list(self._set):
             del self[name]
 
-    def _refuse_under_way(self, name: str) -> None:
-        """What is an expression is opened by reading the model anew, which a motion that goes on cannot take."""
-        if len(self._under_way) > 0:
-            raise ValueError(
-                f"the input `{name}` is an expression, and a motion of this model is under way row by row: it becomes a number, and "
-                "an expression again, before steps() begins"
-            )
-
     def __getitem__(self, name: str) -> float:
         if name not in self._values:
             known = ", ".join(self._values) or "none"
@@ -125,14 +115,11 @@ class Inputs(MutableMapping[str, float]):
         if name not in self._values:
             if name not in self._system._inputs_with(name, new):
                 raise UnknownName(f"the model has no input `{name}`; there are: {', '.join(self._values) or 'none'}")
-            self._refuse_under_way(name)
         self._values[name] = self._set[name] = new
         self._system._changed()
 
     def __delitem__(self, name: str) -> None:
         self[name]
-        if name not in self._stated:
-            self._refuse_under_way(name)
         self._set.pop(name, None)
         if name in self._stated:
             self._values[name] = self._stated[name]

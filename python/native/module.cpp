@@ -330,6 +330,7 @@ void add_motions(nb::module_& m) {
              new (self) MotionStepper(model.system, request);
            })
       .def("set_input", &MotionStepper::set_input, nb::call_guard<Unlocked>())
+      .def("unset_input", &MotionStepper::unset_input, nb::call_guard<Unlocked>())
       .def("advance", &MotionStepper::advance, nb::call_guard<Unlocked>())
       .def_prop_ro("columns", &MotionStepper::columns)
       .def_prop_ro("failed", &MotionStepper::failed)

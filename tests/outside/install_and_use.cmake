@@ -1,17 +1,78 @@
-# Installs the library from `build` into a fresh prefix under `work`, then configures, builds and runs the outside project
-# in `source` against that prefix alone.
+# Installs the library from `build` into a fresh prefix under `work`, then builds and runs the outside project in `source` against that
+# prefix alone, with `compiler`: by CMake and by pkg-config, each with the archive and with the shared library.
 
 function(step what)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status EQUAL 0)
     message(FATAL_ERROR "${what} failed (${status}):\n${output}")
   endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+function(no_match what pattern)
+  if(output MATCHES "${pattern}")
+    message(FATAL_ERROR "${what}: ${CMAKE_MATCH_0}")
+  endif()
 endfunction()
 
 file(REMOVE_RECURSE ${work})
-step("installing" ${CMAKE_COMMAND} --install ${build} --prefix ${work}/prefix)
+set(prefix ${work}/prefix)
+step("installing" ${CMAKE_COMMAND} --install ${build} --prefix ${prefix})
+step("running the installed program" ${prefix}/bin/mechanician --version)
+
+# CMake. Programs find the shared library by their own folders.
 step("configuring" ${CMAKE_COMMAND} -S ${source} -B ${work}/build -G ${generator} -D CMAKE_CXX_COMPILER=${compiler}
-     -D CMAKE_BUILD_TYPE=Release -D CMAKE_PREFIX_PATH=${work}/prefix -D CMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
+     -D CMAKE_BUILD_TYPE=Release -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
 step("building" ${CMAKE_COMMAND} --build ${work}/build)
-step("running the outside program" ${work}/build/outside ${version})
-step("running the installed program" ${work}/prefix/bin/mechanician --version)
+foreach(linked static shared)
+  step("running the outside program (CMake, ${linked})" ${work}/build/outside_${linked} ${version})
+endforeach()
+
+# pkg-config. The object is compiled once more, by what it says.
+find_program(PKG_CONFIG pkg-config)
+if(PKG_CONFIG)
+  file(GLOB_RECURSE package ${prefix}/mechanician.pc)
+  get_filename_component(package_folder ${package} DIRECTORY)
+  get_filename_component(library_folder ${package_folder} DIRECTORY)
+  set(ENV{PKG_CONFIG_PATH} ${package_folder})
+  step("pkg-config --cflags" ${PKG_CONFIG} --cflags mechanician)
+  separate_arguments(flags UNIX_COMMAND "${output}")
+  step("compiling by pkg-config" ${compiler} -std=c++20 -O1 -pthread ${flags} -c ${source}/outside.cpp -o ${work}/outside.o)
+  step("compiling by pkg-config" ${compiler} -std=c++20 -O1 -pthread ${flags} -c ${source}/threads.cpp -o ${work}/threads.o)
+  foreach(linked static shared)
+    set(name mechanician)
+    if(linked STREQUAL "static")
+      set(name mechanician-static)
+    endif()
+    step("pkg-config --libs ${name}" ${PKG_CONFIG} --libs ${name})
+    separate_arguments(libraries UNIX_COMMAND "${output}")
+    step("linking by pkg-config (${linked})" ${compiler} -pthread ${work}/outside.o ${work}/threads.o ${libraries} -o ${work}/outside_${linked})
+    step("running the outside program (pkg-config, ${linked})"
+         ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${library_folder} ${work}/outside_${linked} ${version})
+  endforeach()
+endif()
+
+# Which is which: a program with the archive asks for no shared one, the other by a name that has the version.
+find_program(READELF readelf)
+find_program(NM nm)
+if(READELF AND NM)
+  step("readelf" ${READELF} --dynamic --wide ${work}/build/outside_static)
+  no_match("a program with the archive needs" "NEEDED[^\n]*libmechanician[^\n]*")
+  step("readelf" ${READELF} --dynamic --wide ${work}/build/outside_shared)
+  string(REGEX MATCH "^[0-9]+\\.[0-9]+" interface ${version})
+  if(NOT output MATCHES "libmechanician\\.so\\.${interface}\\]")
+    message(FATAL_ERROR "a program with the shared library does not ask for libmechanician.so.${interface}:\n${output}")
+  endif()
+  # Nothing is shown but the library's own: neither what it is made of nor what it keeps to itself.
+  file(GLOB_RECURSE library ${prefix}/libmechanician.so)
+  step("nm" ${NM} --dynamic --defined-only --format=posix ${library})
+  no_match("the shared library shows" "H5F?open[^\n]*")
+  no_match("the shared library shows" "(CVode|klu_)[^\n]*")
+  no_match("the shared library shows" "_ZN11mechanician(6bodies|5lanes|7parsing|7kernels)[^\n]*")
+  string(REGEX MATCHALL "[^\n]*\n" symbols "${output}")
+  list(FILTER symbols EXCLUDE REGEX "N[VKRO]*11mechanician|^MECHANICIAN_")
+  if(symbols)
+    list(GET symbols 0 first)
+    message(FATAL_ERROR "the shared library shows symbols of others: ${first}")
+  endif()
+endif()

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "mechanician/mechanician.hpp"
+#include "threads.hpp"
 
 namespace {
 
@@ -68,5 +69,5 @@ int main(int argc, char** argv) {
     std::cerr << "the library says version " << mechanician::version() << '\n';
     return 1;
   }
-  return particle_on_a_line() && pendulum() ? 0 : 1;
+  return particle_on_a_line() && pendulum() && two_threads() ? 0 : 1;
 }

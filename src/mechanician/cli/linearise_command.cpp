@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
@@ -11,6 +12,7 @@
 #include "mechanician/cli/loading.hpp"
 #include "mechanician/cli/run_parts.hpp"
 #include "mechanician/cli/saying.hpp"
+#include "mechanician/instant/open_inputs.hpp"
 #include "mechanician/motion/stage_model.hpp"
 #include "mechanician/output/linearise_output.hpp"
 #include "mechanician/report/mode_report.hpp"
@@ -173,12 +175,23 @@ Exit run_linearise(const CommandOptions& o) {
     stage = std::move(there);
     lineariser.emplace(*stage, options);
   };
+  // Inputs that are expressions are numbers here, those that they are at the state.
+  const bool held = std::any_of(options.inputs.begin(), options.inputs.end(),
+                                [&](const std::string& name) { return is_expression_input(loaded.system, name); });
+  const auto begin_at = [&](const Sample& s) {
+    if (!held && !loaded.system.is_staged()) return;
+    begin_stage(system_in_stage(with_inputs_held(loaded.system, options.inputs, State{s.t, s.q, s.qd}), s));
+  };
+  const auto begin_at_start = [&] {
+    begin_stage(system_at_start(with_inputs_held(loaded.system, options.inputs, loaded.start)));
+  };
   try {
-    begin_stage(system_at_start(loaded.system));
+    begin_at_start();
   } catch (const std::invalid_argument& e) {
     throw UsageError(fmt::format("linearise: {}", e.what()));
   }
   if (!accept_start(loaded, o)) return Exit::refused;
+  if (held) begin_at_start();  // which may have been moved
 
   MotionOptions motion;
   motion.tolerance = run.tolerance.value_or(loaded.system.run_settings().tolerance);
@@ -192,9 +205,8 @@ Exit run_linearise(const CommandOptions& o) {
     motion.to = *times.at;
     const auto see = [&](const Sample& s) {
       state = {s.t, s.q, s.qd};
-      if (!loaded.system.is_staged()) return;
-      begin_stage(system_in_stage(loaded.system, s));
-      there = s;
+      begin_at(s);
+      if (loaded.system.is_staged()) there = s;
     };
     if (!follow(loaded, motion, {*times.at}, see)) return Exit::stopped;
   }
@@ -224,7 +236,7 @@ Exit run_linearise(const CommandOptions& o) {
     Place place;
     const bool came = follow(from, motion, at, [&](const Sample& s) {
       if (!refusal.empty()) return;
-      if (loaded.system.is_staged()) begin_stage(system_in_stage(loaded.system, s));
+      begin_at(s);
       Linearisation linear = lineariser->at(State{s.t, s.q, s.qd});
       if (!linear.refusal.empty())
         refusal = fmt::format("at t = {}: {}", short_number(s.t), linear.refusal), place = linear.place;
@@ -237,6 +249,8 @@ Exit run_linearise(const CommandOptions& o) {
   if (times.period && loaded.system.is_staged() && stage->num_rows() < loaded.system.num_rows())
     return refuse(loaded, "--period: constraints or requirements are released there, and events change them", {});
   if (times.period) {
+    // Over a period inputs are what the model says.
+    if (held) lineariser.emplace(there ? system_in_stage(loaded.system, *there) : system_at_start(loaded.system));
     report.floquet =
         find_multipliers(*lineariser, state, {*times.period, motion.tolerance, motion.method, motion.scale});
     if (!report.floquet->refusal.empty())

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "mechanician/exports/open_inputs.hpp"
+#include "mechanician/instant/open_inputs.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
 #include "mechanician/instant/family_numbers.hpp"

@@ -5,7 +5,7 @@
 
 #include "mechanician/exports/c_model.hpp"
 #include "mechanician/exports/fmu.hpp"
-#include "mechanician/exports/open_inputs.hpp"
+#include "mechanician/instant/open_inputs.hpp"
 #include "mechanician/library/acceleration.hpp"
 #include "mechanician/result/text_sink.hpp"
 

@@ -7,6 +7,7 @@
 
 #include "mechanician/analysis/equilibria.hpp"
 #include "mechanician/expression/simplify.hpp"
+#include "mechanician/instant/open_inputs.hpp"
 #include "mechanician/library/instant_answer.hpp"
 #include "mechanician/library/now_and_then.hpp"
 #include "mechanician/motion/stage_model.hpp"
@@ -63,7 +64,8 @@ std::function<void()> tenfold(const std::function<void()>& call) {
 LinearAnswer linearise(const System& whole, const LineariseRequest& request) {
   const State state =
       accepted_start(whole, start_of(whole, request.position, request.velocity, request.time), request.project);
-  const System system = system_at_start(whole);  // what is released does not act
+  // Inputs that are expressions are numbers here; what is released does not act.
+  const System system = system_at_start(with_inputs_held(whole, request.inputs, state));
   Lineariser lineariser(system, {request.inputs, request.outputs, request.states});
   LineariseReport report{.linear = lineariser.at(state), .inputs = request.inputs, .outputs = request.outputs};
   const Linearisation& l = report.linear;

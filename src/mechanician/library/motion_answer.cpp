@@ -4,11 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <mutex>
+#include <span>
 #include <stdexcept>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/instant/open_inputs.hpp"
 #include "mechanician/library/instant_answer.hpp"
 #include "mechanician/library/now_and_then.hpp"
 #include "mechanician/motion/inputs.hpp"
@@ -34,6 +37,11 @@ struct MotionAnswer::Data {
 };
 
 namespace {
+
+/// For a model with inputs, which vary.
+std::unique_ptr<MotionFamily> family_for_inputs(const System& of, const State& start) {
+  return has_open_inputs(of) ? std::make_unique<MotionFamily>(of, start, of.inputs_from_outside()) : nullptr;
+}
 
 std::size_t place_of(const std::vector<std::string>& names, std::string_view name) {
   const auto found = std::find(names.begin(), names.end(), name);
@@ -106,6 +114,14 @@ void refuse_too_many_rows(const RunSetup& setup, std::size_t width) {
                     short_number(rows), width, short_number(bytes * 1e-9)));
 }
 
+/// Numbers that a run to its end will have, as far as it is known beforehand; of a long one the first part.
+std::size_t room_for_rows(const RunSetup& setup, std::size_t width) {
+  if (!setup.every) return 0;
+  constexpr double most = 8e6;
+  return static_cast<std::size_t>(
+      std::min(((setup.motion.to - setup.start.t) / *setup.every + 2.0) * static_cast<double>(width), most));
+}
+
 void refuse(const std::optional<Stop>& refusal) {
   if (refusal) throw std::invalid_argument(refusal->message);
 }
@@ -135,6 +151,7 @@ MotionAnswer System::integrate(const MotionRequest& request) const {
     report.emplace(*this, setup, view_for(*this, setup.start));
     recorder.watch([&](Integrator& integrator) { report->look(integrator); });
   }
+  data->rows.reserve(room_for_rows(data->header.setup, data->names->size()));
   RowsInMemory writer(*data);
   NowAndThen now_and_then;
   double said = std::numeric_limits<double>::quiet_NaN();  // the time that the caller knows of
@@ -205,13 +222,14 @@ void MotionAnswer::write(const std::string& file) const {
 
 struct MotionStepper::Data {
   Data(const System& of, const MotionRequest& request)
-      : setup(setup_of(of, request)),
+      : stated(of),
+        setup(setup_of(of, request)),
         columns(of, setup.columns),
         names(columns.names()),
-        family(has_open_inputs(of) ? std::make_unique<MotionFamily>(of, setup.start, of.inputs_from_outside())
-                                   : nullptr),
+        family(family_for_inputs(of, setup.start)),
         integrator(family ? Integrator(*family, setup.start, setup.motion) : Integrator(of, setup.start, setup.motion)),
         progress(request.progress) {}
+  const System& system() const { return family ? family->system() : integrator.system(); }
   /// Whether the caller wants to go on.
   bool goes_on() {
     return !progress || !now_and_then.is_time() || progress(setup.start.t, integrator.t(), setup.motion.to);
@@ -229,6 +247,19 @@ struct MotionStepper::Data {
     ++rows;
   }
 
+  /// Where the last row is. The last step may have gone beyond it: it is left, and another motion begins there.
+  State leave() {
+    if (rows == 0) return setup.start;
+    const Sample now = sample(row.front());
+    past = now.works, restarted = true;
+    return {now.t, now.q, now.qd};
+  }
+  /// Other values of inputs that are numbers, or other inputs that are expressions in the model and numbers now: both from the last row on.
+  void go_on_under(std::span<const double> values);
+  void go_on_with(const ParameterOverrides& numbers);
+
+  System stated;                   ///< with expressions where the model has them
+  ParameterOverrides opened = {};  ///< inputs that are expressions in the model and numbers now
   RunSetup setup;
   Columns columns;
   std::vector<std::string> names;
@@ -283,29 +314,72 @@ std::string MotionStepper::message() const {
   return data_->stop ? data_->stop->message : data_->integrator.stop().message;
 }
 
+void MotionStepper::Data::go_on_under(std::span<const double> values) {
+  State state = leave();
+  family->set_parameters(values);
+  family->system().set_state_rates(state);
+  if ((stop = find_wrong_parameters(family->system(), state))) return;
+  integrator = Integrator(*family, std::move(state), setup.motion);
+  stop = integrator.refusal();
+}
+
+void MotionStepper::Data::go_on_with(const ParameterOverrides& numbers) {
+  // Numbers that were set meanwhile stay.
+  System next = stated;
+  std::vector<double> values = next.parameters();
+  for (const int i : next.inputs_from_outside()) {
+    const std::size_t at = static_cast<std::size_t>(i);
+    values[at] = system().parameters()[find_input(system(), next.model().parameters[at].name)];
+  }
+  if (values != next.parameters()) next.set_parameters(values);
+  if (!numbers.empty()) next = with_number_inputs(next, numbers);
+  opened = numbers;
+  State state = leave();
+  next.set_state_rates(state);
+  if ((stop = find_wrong_parameters(next, state))) return;
+  std::unique_ptr<MotionFamily> made = family_for_inputs(next, setup.start);
+  integrator =
+      made ? Integrator(*made, std::move(state), setup.motion) : Integrator(next, std::move(state), setup.motion);
+  family = std::move(made);  // the integrator of the one before is gone
+  stop = integrator.refusal();
+}
+
 void MotionStepper::set_input(std::string_view name, double value) {
   Data& d = *data_;
-  const System& system = d.family ? d.family->system() : d.integrator.system();
-  const std::vector<double> values = with_input(system, name, value);
-  if (!d.family)
+  const System& system = d.system();
+  const bool expression = is_expression_input(system, std::string(name));
+  if (expression && !std::isfinite(value))
+    throw std::invalid_argument(fmt::format("the input `{}` cannot be {}: it is a finite number", name, value));
+  const std::vector<double> values = expression ? std::vector<double>() : with_input(system, name, value);
+  if (expression ? system.is_staged() : !d.family)
     throw std::invalid_argument(fmt::format(
         "the input `{}` cannot be set while the motion goes on: {}", name,
         system.kernels() ? "the model is so large that it is computed by kernels" : "events change the model"));
-  if (values == system.parameters()) return;
   const double now = d.rows == 0 ? d.setup.start.t : d.row.front();
-  if (!(now < d.setup.motion.to)) return;
-  // The last step may have gone beyond the row: it is left, and another motion begins where the row is.
-  State state = d.setup.start;
-  if (d.rows > 0) {
-    const Sample sample = d.sample(now);
-    state = {now, sample.q, sample.qd};
-    d.past = sample.works, d.restarted = true;
+  if (expression) {
+    ParameterOverrides numbers = d.opened;
+    numbers[std::string(name)] = value;
+    if (now < d.setup.motion.to) d.go_on_with(numbers);
+    return;
   }
-  d.family->set_parameters(values);
-  system.set_state_rates(state);
-  if ((d.stop = find_wrong_parameters(system, state))) return;
-  d.integrator = Integrator(*d.family, std::move(state), d.setup.motion);
-  d.stop = d.integrator.refusal();
+  if (const auto found = d.opened.find(std::string(name)); found != d.opened.end()) found->second = value;
+  if (values == system.parameters() || !(now < d.setup.motion.to)) return;
+  d.go_on_under(values);
+}
+
+void MotionStepper::unset_input(std::string_view name) {
+  Data& d = *data_;
+  ParameterOverrides numbers = d.opened;
+  if (numbers.erase(std::string(name)) == 0) {
+    const std::size_t i = find_input(d.stated, name);
+    // It may have been set before the motion began.
+    std::optional<System> as_expression =
+        d.stated.is_staged() ? std::nullopt : with_expression_input(d.stated, std::string(name));
+    if (!as_expression) return set_input(name, d.stated.parameters()[i]);
+    d.stated = *std::move(as_expression);
+  }
+  const double now = d.rows == 0 ? d.setup.start.t : d.row.front();
+  if (now < d.setup.motion.to) d.go_on_with(numbers);
 }
 
 Integrator& MotionStepper::integrator() { return data_->integrator; }

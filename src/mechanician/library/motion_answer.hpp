@@ -80,8 +80,11 @@ class MotionStepper {
   bool failed() const;
   std::string message() const;
   /// From the time of the last row on an input of the model has another value ([inputs]). Positions and velocities stay; where constraints
-  /// depend on the input and no longer hold, the motion ends. Throws std::invalid_argument as Integrator::set_input does.
+  /// depend on the input and no longer hold, the motion ends. One that the model gives as an expression or a table is a number from then
+  /// on. Throws std::invalid_argument as Integrator::set_input does.
   void set_input(std::string_view name, double value);
+  /// From there on it is again what the model says.
+  void unset_input(std::string_view name);
   /// The motion up to the last row where nothing was set; else since then.
   Integrator& integrator();
 

@@ -306,6 +306,7 @@ void Layer::write_contact(const TomlMember& field) {
     const Placement placed = *body == 0 ? placement_of(name) : Placement();
     other.body = *body, other.local = placed.point(*where), normal = placed.direction(*direction_of);
   } else {
+    fields_.check_keys(with->value, {"sphere"}, fmt::format("in {}", mechanician::quoted(path)));
     const TomlMember* s = with->value.find("sphere");
     const auto second = s ? read_sphere(*s) : std::nullopt;
     if (!second)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <list>
+#include <mutex>
 
 #include "mechanician/motion/dynamics.hpp"
 #include "mechanician/motion/kernels.hpp"
@@ -12,6 +14,56 @@ namespace mechanician {
 namespace {
 /// Coordinates up to which programs are compiled for many motions of one system: beyond, loops over the pattern are as quick.
 constexpr int most_for_programs = 200;
+
+/// Programs of the last single motions. One that is run again, to another tolerance or another end, finds them made. They are a function of
+/// the system and of the key, so that a motion has the same bits whether it finds them or makes them.
+class LastPrograms {
+ public:
+  /// All that programs depend on beside the equations.
+  struct Key {
+    std::vector<int> rows;
+    std::vector<double> parameters, reference;
+    bool operator==(const Key&) const = default;
+  };
+  using Made = KeptCode::Made;
+
+  template <class Make>
+  Made of(const System& system, Key key, Make&& make) {
+    {
+      const std::lock_guard lock(lock_);
+      for (auto i = kept_.begin(); i != kept_.end(); ++i) {
+        // Systems that share their equations are one but for the parameters. Those of an entry are alive, so no others have their place.
+        if (&i->system.equations() != &system.equations() || !(i->key == key)) continue;
+        kept_.splice(kept_.begin(), kept_, i);
+        return i->made;
+      }
+    }
+    std::list<Entry> entry;
+    entry.push_back({system, std::move(key), make()});
+    const Made made = entry.front().made;
+    std::list<Entry> oldest;  // ends outside of the lock
+    const std::lock_guard lock(lock_);
+    kept_.splice(kept_.begin(), entry);
+    if (kept_.size() > most_kept) oldest.splice(oldest.begin(), kept_, std::prev(kept_.end()));
+    return made;
+  }
+
+  static LastPrograms& all() {
+    static LastPrograms* const kept = new LastPrograms;  // threads may outlive the main one
+    return *kept;
+  }
+
+ private:
+  static constexpr std::size_t most_kept = 8;
+  struct Entry {
+    System system;
+    Key key;
+    Made made;
+  };
+  std::mutex lock_;
+  std::list<Entry> kept_;  ///< the last one first
+};
+
 }  // namespace
 
 void Dynamics::keep_code(const Nominal& nominal) {
@@ -60,29 +112,35 @@ void Dynamics::make_fast(double t, const double* y) {
   // A single motion is over before programs of this size have been compiled; many motions share them.
   if (factors_->is_sparse() && (!kept_code_ || n_ > most_for_programs)) return;
   const ProgramRows rows{&all, &positions, &velocities, &inert, singular_mass()};
+  // All that the programs depend on beside the equations.
+  std::vector<int> key{singular_mass() ? 1 : 0};
+  for (const int j : all.candidates) key.push_back(inert[j] ? 1 : 0);
+  for (const RowSet* set : {&all, &positions, &velocities})
+    for (const int j : set->candidates)
+      key.push_back(std::binary_search(set->kept.begin(), set->kept.end(), j) ? 1 : 0);
+  KeptCode::Made found;
   if (!kept_code_) {
     std::vector<double> reference{t};
     reference.insert(reference.end(), y, y + 2 * n_);
     reference.insert(reference.end(), sides().begin(),
                      sides().begin() + static_cast<std::ptrdiff_t>(num_expression_switches()));
-    fast_ = Copied<CompiledPrograms>(make_programs(*written, rows, reference, nullptr, path_));
+    found = LastPrograms::all().of(written->system(), {std::move(key), written->system().parameters(), reference}, [&] {
+      KeptCode::Made made{nullptr, path_};
+      made.programs = make_programs(*written, rows, reference, nullptr, made.path);
+      return made;
+    });
   } else {
-    // All that the programs depend on beside the equations.
-    std::vector<int> key{singular_mass() ? 1 : 0};
-    for (const int j : all.candidates) key.push_back(inert[j] ? 1 : 0);
-    for (const RowSet* set : {&all, &positions, &velocities})
-      for (const int j : set->candidates)
-        key.push_back(std::binary_search(set->kept.begin(), set->kept.end(), j) ? 1 : 0);
-    auto found = kept_code_->made.find(key);
-    if (found == kept_code_->made.end()) {
+    auto known = kept_code_->made.find(key);
+    if (known == kept_code_->made.end()) {
       KeptCode::Made made;
       made.programs = make_programs(*written, rows, kept_code_->reference, kept_code_.get(), made.path);
-      found = kept_code_->made.emplace(std::move(key), std::move(made)).first;
+      known = kept_code_->made.emplace(std::move(key), std::move(made)).first;
     }
-    path_ = found->second.path;
-    if (found->second.programs) fast_ = Copied<CompiledPrograms>(found->second.programs->clone());
-    take_parameters();
+    found = known->second;
   }
+  path_ = found.path;
+  if (found.programs) fast_ = Copied<CompiledPrograms>(found.programs->clone());
+  if (kept_code_) take_parameters();
   if (!fast_) return;
   if (fast_->rank) sine_rows_ = fast_->sine_rows;
   values_y_.resize(2 * static_cast<std::size_t>(n_));

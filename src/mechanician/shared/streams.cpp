@@ -1,4 +1,4 @@
-// Variables of the C library by names of our own, for archives that were compiled for programs (CMakeLists.txt).
+// Variables of the C library by names of our own, for archives that were compiled for programs (cmake/shared.cmake).
 
 #include <cstdio>
 
