@@ -850,6 +850,77 @@ def check_documents(check, program, models, everything):
             check.that(f'{file.stem}: the document compiles', done.returncode == 0 and (pathlib.Path(folder) / 'document.pdf').stat().st_size > 1000, wrong)
 
 
+CONTACTS = r"""
+#include "NAME.c"
+#include <stdio.h>
+#include <stdlib.h>
+static double apart(const double *a, const double *b, const char *sure, int n, double size)
+{
+  double most = 0;
+  int i;
+  for (i = 0; i < n; ++i) if (!sure || sure[i]) most = fmax(most, fabs(a[i] - b[i])/(size + fabs(b[i])));
+  return most;
+}
+int main(int argc, char **argv)
+{
+  enum { N = NAME_N, R = NAME_R, S = NAME_SLIPS };
+  static NAME_motion m;
+  static NAME_pushes way;
+  double p[NAME_PARAMETERS + 1], to = atof(argv[1]), off = 0;
+  long looked = 0, served = 0, reduced = 0, differs = 0;
+  int i;
+  (void)argc;
+  NAME_parameters(p);
+  NAME_begin(&m, p, 1e-8);
+  while (!m.status && m.t < to && !m.stopped && !NAME_step(&m, p, to)) {
+    NAME_numbers s;
+    double x[NAME_X], v[N], K[NAME_LARGEST*(NAME_LARGEST + 1)], z[NAME_LARGEST], a[3][N], lambda[3][R + 1], f[3][S + 1], size = 1e-6, force = 1e-6;
+    char act[R + 1], sure[3][NAME_LARGEST], known[NAME_LARGEST];
+    int at[R + S + 1], status[3], k;
+    NAME_modes d = m.d;
+    if (!m.ordered) NAME_find_orders(&m, p);
+    if (NAME_number_now(&m, p, x, &s, v)) break;
+    NAME_turn(&m, &s, v, &d);
+    for (i = 0; i < R; ++i) act[i] = (char)NAME_acts(&d, i);
+    NAME_fill(&s, act, &d, s.slip_b, s.C, s.b, at, K);
+    ++looked, served += NAME_follow(m.order, K, z, known);
+    NAME_find_pushes(&s, &d, s.C, s.b, s.slip_b, &way);
+    reduced += way.made;
+    status[0] = NAME_solve_rows(0, &s, act, &d, s.slip_b, s.C, s.b, a[0], lambda[0], f[0], sure[0]);
+    status[1] = NAME_solve_rows(m.order, &s, act, &d, s.slip_b, s.C, s.b, a[1], lambda[1], f[1], sure[1]);
+    status[2] = NAME_solve_mode(&way, &s, act, &d, s.slip_b, s.C, s.b, a[2], lambda[2], f[2], sure[2]);
+    for (i = 0; i < N; ++i) size = fmax(size, fmax(fabs(a[0][i]), fabs(s.C[i])/(s.M[i*N + i] > 0 ? s.M[i*N + i] : 1))), force = fmax(force, fabs(s.C[i]));
+    for (k = 1; k < 3 && !status[0]; ++k) {
+      differs += status[k] != 0;
+      for (i = 0; i < R + S && !status[k]; ++i) if (i >= R || NAME_contact_at[i] >= 0) differs += !sure[k][N + i] != !sure[0][N + i];
+      if (status[k]) continue;
+      off = fmax(off, apart(a[k], a[0], 0, N, size));
+      off = fmax(off, apart(lambda[k], lambda[0], sure[0] + N, R, force));
+      off = fmax(off, apart(f[k], f[0], sure[0] + N + R, S, force));
+    }
+  }
+  printf("[%ld, %ld, %ld, %ld, %.3g, %d]", looked, served, reduced, differs, off, m.status);
+  return 0;
+}
+"""
+
+
+def check_contact_solvers(check, program, models, folder, compiler):
+    """Accelerations of contacts in an order that is kept, and by the forces of contacts alone, are those of complete pivoting."""
+    for name, sets, to in (('box_stack', '', 2), ('box_stack', 'alpha=0.35', 1), ('box_stack', 'mu=1,alpha=0.4', 0.6), ('ball_tube', '', 100), ('ladder_leaves_wall', '', 2), ('block_on_incline', '', 2), ('newtons_cradle', '', 2),
+                           ('string_pendulum', '', 2), ('rough_wire_bead', '', 2), ('clutch', '', 2), ('sliding_to_rolling_disc', '', 2)):
+        if call(program, 'export', 'c', models / f'{name}.toml', '-o', folder, *(['--set', sets] if sets else [])).returncode:
+            check.that(f'{name} {sets} is exported', False)
+            continue
+        (folder / 'contacts.c').write_text(CONTACTS.replace('NAME', name), encoding='utf-8')
+        made = call(compiler, '-std=c99', '-O2', '-w', f'-I{folder}', folder / 'contacts.c', '-lm', '-o', folder / 'contacts')
+        check.that(f'{name}: the solvers of contacts compile', made.returncode == 0, made.stderr)
+        got = call(folder / 'contacts', to)
+        looked, served, reduced, differs, off, status = json.loads(got.stdout) if got.returncode == 0 else (0, 0, 0, 1, 1.0, -1)
+        check.that(f'{name} {sets}: the order of a phase serves, all through it', looked > 10 and served >= 0.9*looked and reduced == looked and not status, got.stdout)
+        check.that(f'{name} {sets}: three ways, one answer', differs == 0 and off < 1e-8, got.stdout)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument('--program', required=True)
@@ -872,6 +943,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_texts(check, os.path.abspath(options.program), options.models.resolve(), pathlib.Path(folder))
         switched_models.check_c(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
+        check_contact_solvers(check, os.path.abspath(options.program), options.models.resolve(), pathlib.Path(folder), compilers[0])
         check_open_inputs(check, os.path.abspath(options.program), pathlib.Path(folder), compilers[0])
         check_arguments(check, os.path.abspath(options.program), options.models.resolve(), pathlib.Path(folder), compilers[0])
         check_crossings(check, os.path.abspath(options.program), options.models.resolve(), pathlib.Path(folder), compilers[0])

@@ -4,7 +4,7 @@
 
 namespace mechanician {
 
-std::string_view c_contact_law() {
+std::string_view c_acting() {
   return R"(
 static int @acts(const @modes *d, int j)
 {
@@ -13,9 +13,16 @@ static int @acts(const @modes *d, int j)
   return c < 0 || (!@contact[c].bare && (!@contact[c].one_sided || d->status[c] != @OPEN));
 }
 
+/* What a contact does in a projection: its gap stays closed, and where it sticks velocities do not slip. */
+static void @rest(@modes *d, int c, int velocities) { if (d->status[c] == @SLIDES || (d->status[c] == @STICKS && !velocities)) d->status[c] = @HOLDS; }
+
 static double @dot(const double *a, const double *b) { double sum = 0; int i; for (i = 0; i < @N; ++i) sum += a[i]*b[i]; return sum; }
 static double @terms(const double *a, const double *b) { double sum = 0; int i; for (i = 0; i < @N; ++i) sum += fabs(a[i]*b[i]); return sum; }
+)";
+}
 
+std::string_view c_contact_law() {
+  return R"(
 /* The k-th thing that a contact may do: how many there are, and that one in d. Directions of slips that begin in a plane are found by iteration. */
 static int @option(const char *touches, const char *directed, const char *plain, int c, int k, @modes *d)
 {
@@ -46,49 +53,65 @@ static double @freely(const @numbers *s, const double *A, const double *given)
   return sum;
 }
 
-/* Whether a mode obeys the law, with these answers. */
-static int @obeys(const @numbers *s, const @modes *d, const char *touches, const char *directed, const double *given, const double *b, const double *slip_b, const double *a,
-                  const double *lambda, const double *f, const char *sure)
+/* What forces and inertia come to along a row, if it alone had to hold them; w: both by coordinate. */
+static double @load(const double *A, const double *w)
 {
-  int c, i, k;
+  double most = 0;
+  int i;
+  for (i = 0; i < @N; ++i) if (fabs(A[i]) > 0 && w[i] > most*fabs(A[i])) most = w[i]/fabs(A[i]);
+  return most;
+}
+static void @weigh(const @numbers *s, const double *given, const double *a, double *w)
+{
+  int i;
+  for (i = 0; i < @N; ++i) w[i] = fabs(given[i]);
+  for (i = 0; i < @M_ENTRIES; ++i) w[@M_at[i]/@N] += fabs(s->M[@M_at[i]]*a[@M_at[i]%@N]);
+}
+
+/* Whether a mode obeys the law, with these answers. How contacts that stick share what they hold is found last. */
+static int @obeys(const @numbers *s, const @modes *d, const char *touches, const char *directed, const double *given, const double *b, const double *slip_b, const double *a,
+                  const double *lambda, double *f, char *sure)
+{
+  double w[@N];
+  int c, k;
+  @weigh(s, given, a, w);
   for (c = 0; c < @CONTACTS; ++c) {
     const int j = @contact[c].row;
-    const double *A = s->A + j*@N;
-    double force = 0, normal, size = 0, bound, pull = 0;
+    const double *A = s->A + j*@N, force = @load(A, w);
+    double pull = 0;
     if (!d->engaged[j]) continue;
-    for (i = 0; i < @N; ++i) if (fabs(A[i]) > 0) {
-      const double here = (fabs(given[i]) + @terms(s->M + i*@N, a))/fabs(A[i]);
-      if (here > force) force = here;
-    }
     if (d->status[c] == @OPEN) {
       if (touches[c] && @contact[c].one_sided && @dot(A, a) - b[j] < -1e-9*(@terms(A, a) + fabs(b[j]) + @freely(s, A, given))) return 0;
       continue;
     }
-    normal = @contact[c].bare ? 0 : d->sign[c]*lambda[j];
     if (!@contact[c].bare && !sure[@N + j]) return 0;
     if (@contact[c].one_sided && lambda[j] < -1e-10*force) return 0;
-    if (d->status[c] == @SLIDES && !@contact[c].one_sided && normal < -1e-10*force) return 0;
-    for (k = 0; k < @contact[c].slips; ++k) size += f[@contact[c].first + k]*f[@contact[c].first + k];
-    size = sqrt(size);
-    bound = s->friction[c]*(@contact[c].limited ? 1 : fabs(@contact[c].bare ? 0 : lambda[j]));
-    for (k = 0; k < @contact[c].slips; ++k) {
+    if (d->status[c] == @SLIDES && !@contact[c].one_sided && !@contact[c].bare && d->sign[c]*lambda[j] < -1e-10*force) return 0;
+    for (k = 0; k < @contact[c].slips && d->status[c] == @SLIDES && !directed[c]; ++k) {
       const int at = @contact[c].first + k;
-      if (d->status[c] == @STICKS && !sure[@N + @R + at]) return 0;
-      pull += (@dot(s->T + at*@N, a) - slip_b[at])*d->direction[c][k];
-      if (d->status[c] == @SLIDES && !directed[c]) {
-        const double along = @terms(s->T + at*@N, a) + fabs(slip_b[at]) + @freely(s, s->T + at*@N, given);
-        if (k + 1 == @contact[c].slips && pull < -1e-9*along) return 0;
-      }
+      const double *T = s->T + at*@N;
+      pull += (@dot(T, a) - slip_b[at])*d->direction[c][k];
+      if (k + 1 == @contact[c].slips && pull < -1e-9*(@terms(T, a) + fabs(slip_b[at]) + @freely(s, T, given))) return 0;
     }
-    if (d->status[c] == @STICKS && size > bound*(1 + 1e-10) + 1e-12*force) return 0;
+  }
+  if (@share(s, d, lambda, f, sure)) return 0;
+  for (c = 0; c < @CONTACTS; ++c) if (d->engaged[@contact[c].row] && d->status[c] == @STICKS) {
+    const int j = @contact[c].row;
+    double size = 0;
+    for (k = 0; k < @contact[c].slips; ++k) {
+      if (!sure[@N + @R + @contact[c].first + k]) return 0;
+      size += f[@contact[c].first + k]*f[@contact[c].first + k];
+    }
+    if (sqrt(size) > s->friction[c]*(@contact[c].limited ? 1 : fabs(@contact[c].bare ? 0 : lambda[j]))*(1 + 1e-10) + 1e-12*@load(s->A + j*@N, w)) return 0;
   }
   return 1;
 }
 
 /* Without friction, one change after the other, the first that is needed: Murty's pivots. What depends on others and is not needed is left open. */
-static int @pivot(const @numbers *s, const @modes *now, const char *touches, const double *force, const double *b, const double *slip_b,
+static int @pivot(const @pushes *way, const @numbers *s, const @modes *now, const char *touches, const double *force, const double *b, const double *slip_b,
                   @modes *d, double *a, double *lambda, double *f)
 {
+  double w[@N];
   char act[@R + 1], sure[@LARGEST];
   int c, j, turns, status;
   *d = *now;
@@ -99,20 +122,19 @@ static int @pivot(const @numbers *s, const @modes *now, const char *touches, con
   for (turns = 0; turns < 100 + 20*@CONTACTS; ++turns) {
     int wrong = -1;
     for (j = 0; j < @R; ++j) act[j] = (char)@acts(d, j);
-    status = @solve_rows(s, act, d, slip_b, force, b, a, lambda, f, sure);
+    status = @solve_mode(way, s, act, d, slip_b, force, b, a, lambda, f, sure);
     if (status == @NOT_FINITE || status == @NOT_UNIQUE) return status;
+    @weigh(s, force, a, w);
     for (c = 0; c < @CONTACTS && wrong < 0; ++c) {
       const double *A = s->A + @contact[c].row*@N;
-      double size = 0;
-      int i;
       j = @contact[c].row;
       if (!@contact[c].one_sided || !touches[c] || !d->engaged[j]) continue;
-      for (i = 0; i < @N; ++i) if (fabs(A[i]) > 0) size = @size_of(size, (fabs(force[i]) + @terms(s->M + i*@N, a))/fabs(A[i]));
       if (d->status[c] == @OPEN) {
         if (!status && @dot(A, a) - b[j] < -1e-9*(@terms(A, a) + fabs(b[j]) + @freely(s, A, force))) wrong = c;
-      } else if (status || !sure[@N + j] || lambda[j] < -1e-10*size) wrong = c;
+      } else if (status || !sure[@N + j] || lambda[j] < -1e-10*@load(A, w)) wrong = c;
     }
-    if (wrong < 0) return status;
+    /* The answer itself is that of the whole system. */
+    if (wrong < 0) return status || !way->made ? status : @solve_rows(0, s, act, d, slip_b, force, b, a, lambda, f, sure);
     d->status[wrong] = d->status[wrong] == @OPEN ? @HOLDS : @OPEN;
   }
   return @NO_MODE;
@@ -122,46 +144,53 @@ static int @pivot(const @numbers *s, const @modes *now, const char *touches, con
 static int @resolve(const @numbers *s, const @modes *now, const char *touches, const char *directed, const char *plain, const double *force,
                     const double *b, const double *slip_b, @modes *found, double *a, double *lambda, double *f)
 {
-  double a2[@N], lambda2[@R + 1], f2[@SLIPS + 1];
+  double a2[@N], lambda2[@R + 1], f2[@SLIPS + 2];
   char act[@R + 1], sure[@LARGEST];
+  @pushes way;
   long total = 1, n;
-  int c, j, k, valid = 0, rubs = 0, trouble = @NO_MODE, most = 200;
+  int c, j, k, valid = 0, rubs = 0, planes = 0, trouble = @NO_MODE, most = 200;
   for (c = 0; c < @CONTACTS; ++c) {
     @modes d = *now;
     total *= @option(touches, directed, plain, c, 0, &d);
     rubs |= @contact[c].slips > 0 && !plain[c];
+    planes += @contact[c].slips == 2 && !plain[c] && !directed[c] && d.engaged[@contact[c].row] && (touches[c] || !@contact[c].one_sided);
     if (total > 20000) total = 20001;
   }
-  if (!rubs) return @pivot(s, now, touches, force, b, slip_b, found, a, lambda, f);
-  if (total > 20000) return @TOO_MANY;
+  if (total > 20000 && rubs) return @TOO_MANY;
+  @find_pushes(s, now, force, b, slip_b, &way);
+  if (!rubs) return @pivot(&way, s, now, touches, force, b, slip_b, found, a, lambda, f);
   if (total > 64) most = 40;
-  for (n = 0; n < total; ++n) {
+  /* First without slips that begin in a plane, then with one of them, then with several. Where several contacts could begin such a slip the first that are
+     found do: what else there might be is not looked for, as by the engine. */
+  for (n = 0; n < (planes > 1 ? 3 : planes + 1)*total; ++n) {
     @modes d = *now;
-    long rest = n;
-    int status, turns, in_plane = -1;
+    long rest = n%total;
+    int status, turns, in_plane = 0;
+    if (valid && planes > 1 && rest == 0) break;
     for (c = 0; c < @CONTACTS; ++c) {
       const int options = @option(touches, directed, plain, c, 0, &d);
       @option(touches, directed, plain, c, (int)(rest%options), &d);
       rest /= options;
       if (d.status[c] == @SLIDES && !directed[c] && @contact[c].slips == 2) {
-        in_plane = c;
+        ++in_plane;
         if (fabs(now->direction[c][0]) + fabs(now->direction[c][1]) > 0) d.direction[c][0] = now->direction[c][0], d.direction[c][1] = now->direction[c][1];
         else d.direction[c][0] = 1, d.direction[c][1] = 0;
       }
     }
+    if ((in_plane > 2 ? 2 : in_plane) != n/total) continue;
     for (j = 0; j < @R; ++j) act[j] = (char)@acts(&d, j);
-    if (in_plane >= 0) {
+    if (in_plane) {
       /* A slip begins against the force that would have held it, or nearly. */
       @modes stuck = d;
       for (c = 0; c < @CONTACTS; ++c) if (d.status[c] == @SLIDES && !directed[c] && @contact[c].slips == 2) stuck.status[c] = @STICKS;
-      if (!@solve_rows(s, act, &stuck, slip_b, force, b, a2, lambda2, f2, sure))
+      if (!@solve_mode(&way, s, act, &stuck, slip_b, force, b, a2, lambda2, f2, sure))
         for (c = 0; c < @CONTACTS; ++c) if (stuck.status[c] != d.status[c]) {
           const double *held = f2 + @contact[c].first, size = sqrt(held[0]*held[0] + held[1]*held[1]);
           for (k = 0; k < 2 && size > 0; ++k) d.direction[c][k] = -held[k]/size;
         }
     }
-    status = @solve_rows(s, act, &d, slip_b, force, b, a2, lambda2, f2, sure);
-    for (turns = 0; !status && in_plane >= 0 && turns < most; ++turns) {
+    status = @solve_mode(&way, s, act, &d, slip_b, force, b, a2, lambda2, f2, sure);
+    for (turns = 0; !status && in_plane && turns < most; ++turns) {
       double change = 0;
       for (c = 0; c < @CONTACTS; ++c) if (d.status[c] == @SLIDES && !directed[c] && @contact[c].slips == 2) {
         double slip[2], size;
@@ -179,7 +208,7 @@ static int @resolve(const @numbers *s, const @modes *now, const char *touches, c
         }
       }
       if (change < 1e-14) break;
-      status = @solve_rows(s, act, &d, slip_b, force, b, a2, lambda2, f2, sure);
+      status = @solve_mode(&way, s, act, &d, slip_b, force, b, a2, lambda2, f2, sure);
     }
     if (status == @NOT_FINITE) return status;
     if (status) { if (trouble == @NO_MODE) trouble = status; continue; }
@@ -199,7 +228,11 @@ static int @resolve(const @numbers *s, const @modes *now, const char *touches, c
     for (j = 0; j < @R; ++j) lambda[j] = lambda2[j];
     for (j = 0; j < @SLIPS; ++j) f[j] = f2[j];
   }
-  return valid ? 0 : trouble;
+  if (!valid || !way.made) return valid ? 0 : trouble;
+  /* The answer itself is that of the whole system. */
+  for (j = 0; j < @R; ++j) act[j] = (char)@acts(found, j);
+  trouble = @solve_rows(0, s, act, found, slip_b, force, b, a, lambda, f, sure);
+  return trouble ? trouble : @share(s, found, lambda, f, sure);
 }
 )";
 }

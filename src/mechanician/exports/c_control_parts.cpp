@@ -96,7 +96,7 @@ void CWriter::make_control() {
         facts_.switches ? "    static const @modes none;\n    double f[@SLIPS + 1];\n    char sure[@LARGEST];\n" : "",
         put,
         facts_.switches
-            ? "@solve_rows(&believed, act, &none, believed.slip_b, believed.C, believed.b, a2, lambda2, f, sure)"
+            ? "@solve_rows(0, &believed, act, &none, believed.slip_b, believed.C, believed.b, a2, lambda2, f, sure)"
             : "@solve_plant(other, &believed, act, a2, lambda2)");
   }
   add_text(with(c_control_steer(), {{"STEER_CONTROL", steer}}));

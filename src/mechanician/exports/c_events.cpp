@@ -85,6 +85,7 @@ int @completed(@motion *m, const double *p)
 {
   double y[@Y];
   int i, over;
+  KEEP_ORDER
   @note_sizes(m);
   for (i = 0; i < @COORDINATES + @STATES; ++i) y[i] = m->q[i];
   for (i = 0; i < @COORDINATES; ++i) y[@COORDINATES + @STATES + i] = m->v[i];

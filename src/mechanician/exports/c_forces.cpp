@@ -95,8 +95,8 @@ static void @keep_directions(@motion *m, const double *p)
   if (planes && !@number_now(m, p, x, &s, v)) @turn(m, &s, v, &m->d);
 }
 
-/* With every contact as it is. */
-static int @solve_held(const @motion *m, const double *x, @numbers *s, double *a, double *lambda, double *fHELD_EFFORTS)
+/* With every contact as it is; shared: f as contacts share it. */
+static int @solve_held(const @motion *m, const double *x, int shared, @numbers *s, double *a, double *lambda, double *fHELD_EFFORTS)
 {
   @modes d = m->d;
   char act[@R + 1], sure[@LARGEST];
@@ -104,7 +104,9 @@ static int @solve_held(const @motion *m, const double *x, @numbers *s, double *a
   if (status) return status;
   @turn(m, s, x + 1 + @N, &d);
   for (j = 0; j < @R; ++j) act[j] = (char)@acts(&d, j);
-  HELD_SOLVED
+  if ((status = @solve_rows(m->order + @OF_ACCELERATIONS, s, act, &d, s->slip_b, s->C, s->b, a, lambda, f, sure)) != 0) return status;
+  if (shared && (status = @share(s, &d, lambda, f, sure)) != 0) return status;
+  return HELD_SOLVED;
 }
 
 static int @solve_now(const @motion *m, const double *x, double *a)
@@ -112,13 +114,13 @@ static int @solve_now(const @motion *m, const double *x, double *a)
   @numbers s;
   double lambda[@R + 1], f[@SLIPS + 1];
   HELD_ROOM
-  return @solve_held(m, x, &s, a, lambda, fHELD_PASSED);
+  return @solve_held(m, x, 0, &s, a, lambda, fHELD_PASSED);
 }
 
 /* lambda is that of the case without friction and [nonideal]. */
 static int @forces_at(const @motion *m, const double *x, @numbers *s, @forces *o)
 {
-  int c, i, j, other = @HAS_C, status = @solve_held(m, x, s, o->a, o->actual, o->fHELD_FORCES);
+  int c, i, j, other = @HAS_C, status = @solve_held(m, x, 1, s, o->a, o->actual, o->fHELD_FORCES);
   if (status) return status;
   for (j = 0; j < @R; ++j) o->lambda[j] = o->actual[j];
   for (c = 0; c < @CONTACTS; ++c) other |= m->d.status[c] >= @STICKS;
@@ -129,7 +131,7 @@ static int @forces_at(const @motion *m, const double *x, @numbers *s, @forces *o
     char act[@R + 1], sure[@LARGEST];
     for (c = 0; c < @CONTACTS; ++c) if (d.status[c] >= @STICKS) d.status[c] = @SLIDES, plain.friction[c] = 0;
     for (j = 0; j < @R; ++j) act[j] = (char)@acts(&d, j);
-    if ((status = @solve_rows(&plain, act, &d, s->slip_b, s->Q, s->b, a, o->lambda, f, sure)) != 0) return status;
+    if ((status = @solve_rows(0, &plain, act, &d, s->slip_b, s->Q, s->b, a, o->lambda, f, sure)) != 0) return status;
     HELD_LAMBDA
   }
 )";
@@ -143,22 +145,19 @@ static int @forces_at(const @motion *m, const double *x, @numbers *s, @forces *o
   return @solve(x, a, lambda);
 }
 )"}});
-  out = with(out,
-             {{"HELD_EFFORTS", control ? ", @efforts *e" : ""},
-              {"HELD_PASSED", control ? ", &e" : ""},
-              {"HELD_ROOM", control ? "@efforts e;" : ""},
-              {"HELD_FORCES", control ? ", &o->e" : ""},
-              {"HELD_LAMBDA", control ? "for (j = 0; j < @R; ++j) o->lambda[j] += o->e.dlambda[j];" : ""},
-              {"HELD_SOLVED", control ? "if ((status = @solve_rows(s, act, &d, s->slip_b, s->C, s->b, a, lambda, f, "
-                                        "sure)) != 0) return status;\n  return STEER;"
-                                      : "return @solve_rows(s, act, &d, s->slip_b, s->C, s->b, a, lambda, f, sure);"},
-              {"FORCES_SOLVED", control ? R"(char act[@R + 1];
+  out = with(out, {{"HELD_EFFORTS", control ? ", @efforts *e" : ""},
+                   {"HELD_PASSED", control ? ", &e" : ""},
+                   {"HELD_ROOM", control ? "@efforts e;" : ""},
+                   {"HELD_FORCES", control ? ", &o->e" : ""},
+                   {"HELD_LAMBDA", control ? "for (j = 0; j < @R; ++j) o->lambda[j] += o->e.dlambda[j];" : ""},
+                   {"HELD_SOLVED", control ? "STEER" : "0"},
+                   {"FORCES_SOLVED", control ? R"(char act[@R + 1];
   int i, j, status;
   (void)m;
   for (j = 0; j < @R; ++j) act[j] = j < @FIRST_REQUIREMENT;
   if ((status = @number(x, s)) != 0 || (status = @solve_plant(x, s, act, o->a, o->lambda)) != 0) return status;
   if ((status = FORCES_STEER) != 0) return status;)"
-                                        : R"(int i, j, status = @solve(x, o->a, o->lambda);
+                                             : R"(int i, j, status = @solve(x, o->a, o->lambda);
   (void)m;
   if (status || (status = @number(x, s)) != 0) return status;)"}});
   out += R"(  for (i = 0; i < @N; ++i) {
@@ -273,7 +272,16 @@ static int @watch(const @motion *m, double t, const double *q, const double *v, 
   const bool forces = facts.switches || !facts.extensions.empty();
   if (forces) out += "  @numbers s;\n  @forces forces;\n  int status;\n";
   out += fmt::format("  (void)m, (void)guard, (void)arm;\n  @pack(t, q, v, p, {}, x);\n", facts.held_values());
-  if (forces) out += "  if ((status = @forces_at(m, x, &s, &forces)) != 0) return status;\n";
+  // Forces by coordinate, and those without friction, only where somebody asks for them.
+  const bool by_coordinate =
+      !facts.switches || std::any_of(facts.extensions.begin(), facts.extensions.end(), [](const Expr& e) {
+        return (kind_bit(e.symbol().kind) & forces_of_coordinates) != 0;
+      });
+  if (forces)
+    out += fmt::format("  if ((status = {}) != 0) return status;\n",
+                       by_coordinate         ? "@forces_at(m, x, &s, &forces)"
+                       : facts.has_control() ? "@solve_held(m, x, 1, &s, forces.a, forces.actual, forces.f, &forces.e)"
+                                             : "@solve_held(m, x, 1, &s, forces.a, forces.actual, forces.f)");
   if (!facts.extensions.empty()) out += "  @extend(&forces, x);\n";
   out += "  @event_values(x, event);\n";
   if (facts.switches) out += "  @guards_of(m, &s, x + 1 + @N, forces.a, forces.actual, forces.f, guard, arm);\n";

@@ -73,11 +73,19 @@ enum { @NOT_FINITE = 1, @CONTRADICTION, @NOT_UNIQUE, @NOT_VOUCHED, @NOT_PROJECTE
 typedef struct {{
   int status[@CONTACTS + 1];
   double direction[@CONTACTS + 1][2], sign[@CONTACTS + 1], mode[@MODES + 1];
-  char engaged[{}], armed[@GUARDS + 1];
+  char engaged[{0}], armed[@GUARDS + 1];
 }} @modes;
 
+/* An order of elimination: how many rows, pivots by row and column, which rows and columns each of them touches. */
+typedef struct {{
+  int size, rank;
+  double scale[{1}];
+  unsigned char row[{1}], col[{1}], there[{1}*{1}];
+  short first[2*{1} + 1];
+}} @order;
+
 )",
-        facts.m() + 1);
+        facts.m() + 1, facts.n() + facts.m() + facts.num_slips);
   out += fmt::format(
       R"(typedef struct {{
   double t, q[@COORDINATES + @STATES], v[@COORDINATES]; /* states of first order behind the coordinates */
@@ -127,7 +135,10 @@ extern const int @input_at[]; /* of the parameters: which are inputs */
 
 #endif
 )",
-      facts.num_motion(), facts.switches ? "  @modes d;\n" : "",
+      facts.num_motion(),
+      facts.switches ? "  @modes d;\n  @order order[3]; /* of accelerations and projections, as long as contacts do "
+                       "what they do */\n  int ordered;\n"
+                     : "",
       facts.has_events()
           ? "int @happen(@motion *, const double *p);                           /* what ends or happens "
             "at the state of now, and */\n"

@@ -126,7 +126,15 @@ void CWriter::make_numbers() {
   const std::size_t num_M = M_at.size(), num_A = A_at.size(), num_T = T_at.size();
   add_text(fmt::format("static const int @M_at[] = {};\nstatic const int @A_at[] = {};\n", c_integers(M_at),
                        c_integers(A_at)));
-  if (facts_.switches) add_text(fmt::format("static const int @T_at[] = {};\n", c_integers(T_at)));
+  if (facts_.switches) {
+    std::vector<int> slip_of;
+    for (std::size_t c = 0; c < facts_.contacts.size(); ++c)
+      slip_of.insert(slip_of.end(), static_cast<std::size_t>(facts_.contacts[c].num_slips), static_cast<int>(c));
+    add_text(
+        fmt::format("static const int @T_at[] = {};\nstatic const int @slip_of[] = {};\n"
+                    "enum {{ @M_ENTRIES = {}, @A_ENTRIES = {}, @T_ENTRIES = {} }};\n",
+                    c_integers(T_at), c_integers(slip_of), num_M, num_A, num_T));
+  }
   // C is Q + C, as far as it is known before the forces are.
   add_text(fmt::format(
       "typedef struct {{\n  double M[@N*@N], A[@R*@N + 1], Q[@N], b[@R + 1], C[@N];\n{}{}}} @numbers;\n",

@@ -83,17 +83,13 @@ std::string_view c_rows() {
   return R"(
 enum { @FOLLOWS = 2, @FOLLOWS_NEARLY = 3 };
 
-/* M a = force + A' lambda + T' f, A a = b for the rows that act, T a = slip_b where a contact sticks; where it slides, f is against the slip. sure:
-   of all coordinates, rows and slips. As many rows follow from the others as act in that way: which ones is for the pivots to say. */
-static int @solve_rows(const @numbers *s, const char *act, CONTACTS_ARGUMENT const double *force, const double *b, double *a, double *lambda,
-                       double *f, char *sure)
+/* M a = force + A' lambda, A a = b for the rows that act. sure: of all coordinates and rows. As many rows follow from the others as act in that way: which ones is for the pivots to say. */
+static int @solve_rows(const @numbers *s, const char *act, const double *force, const double *b, double *a, double *lambda, double *f, char *sure)
 {
   double K[@LARGEST*(@LARGEST + 1)], z[@LARGEST];
   char known[@LARGEST];
   int at_row[@R + 1], size = @N, width, status, i, j, follow = 0, nearly = 0;
-  CONTACTS_SIZES
   for (j = 0; j < @R; ++j) at_row[j] = act[j] ? size++ : -1, follow += act[j] > 1, nearly |= act[j] == @FOLLOWS_NEARLY;
-  CONTACTS_COUNT
   width = size + 1;
   for (i = 0; i < size*width; ++i) K[i] = 0;
   for (i = 0; i < @N; ++i) {
@@ -104,42 +100,14 @@ static int @solve_rows(const @numbers *s, const char *act, CONTACTS_ARGUMENT con
     for (i = 0; i < @N; ++i) K[i*width + at_row[j]] = -s->A[j*@N + i], K[at_row[j]*width + i] = s->A[j*@N + i];
     K[at_row[j]*width + size] = b[j];
   }
-  CONTACTS_FILL
   if ((status = @eliminate_to(size - follow, nearly ? INFINITY : follow ? 1e-3 : 1e-6, size, 1, K, z, known)) != 0) return status;
   for (i = 0; i < @N; ++i) { a[i] = z[i]; if (!known[i]) return @NOT_UNIQUE; }
   for (j = 0; j < @R; ++j) lambda[j] = act[j] ? z[at_row[j]] : 0, sure[@N + j] = act[j] ? known[at_row[j]] : 1;
   for (i = 0; i < @N; ++i) sure[i] = 1;
   (void)f;
-  CONTACTS_TAKE
+  return 0;
 }
 )";
-}
-
-std::string_view c_row_contacts(std::string_view place) {
-  if (place == "CONTACTS_ARGUMENT") return "const @modes *d, const double *slip_b,";
-  if (place == "CONTACTS_SIZES") return "int at_slip[@SLIPS + 1] = {0}, c, k;";
-  if (place == "CONTACTS_COUNT")
-    return R"(for (c = 0; c < @CONTACTS; ++c) for (k = 0; k < @contact[c].slips; ++k)
-    at_slip[@contact[c].first + k] = d->status[c] == @STICKS ? size++ : -1;)";
-  if (place == "CONTACTS_FILL")
-    return R"(for (c = 0; c < @CONTACTS; ++c) for (k = 0; k < @contact[c].slips; ++k) {
-    const double *T = s->T + (@contact[c].first + k)*@N, along = d->direction[c][k];
-    const int at = at_slip[@contact[c].first + k];
-    for (i = 0; i < @N && at >= 0; ++i) K[i*width + at] = -T[i], K[at*width + i] = T[i];
-    if (at >= 0) K[at*width + size] = slip_b[@contact[c].first + k];
-    if (d->status[c] != @SLIDES) continue;
-    for (i = 0; i < @N; ++i) {
-      if (@contact[c].limited) K[i*width + size] -= s->friction[c]*T[i]*along;
-      else K[i*width + at_row[@contact[c].row]] += s->friction[c]*d->sign[c]*T[i]*along;
-    }
-  })";
-  return R"(for (c = 0; c < @CONTACTS; ++c) for (k = 0; k < @contact[c].slips; ++k) {
-    const int at = @contact[c].first + k;
-    f[at] = d->status[c] == @STICKS ? z[at_slip[at]] : d->status[c] == @SLIDES ?
-            -s->friction[c]*(@contact[c].limited ? 1 : d->sign[c]*lambda[@contact[c].row])*d->direction[c][k] : 0;
-    sure[@N + @R + at] = d->status[c] == @STICKS ? known[at_slip[at]] : 1;
-  }
-  return @share(s, d, lambda, f, sure);)";
 }
 
 std::string_view c_shared_friction() {
@@ -260,6 +228,15 @@ static int @project_generally(double t, double *q, double *v, const double *p, c
 
 std::string_view c_general_projection() {
   return R"(
+/* Masses for projections: states stay, and what has no mass has a little. Returns the largest so far. */
+static double @hold_states(@numbers *s, double largest)
+{
+  int i;
+  for (i = 0; i < @N; ++i) if (s->M[i*@N + i] > largest) largest = s->M[i*@N + i];
+  for (i = 0; i < @N; ++i) s->M[i*@N + i] += @is_state[i] ? 1e12*(largest > 0 ? largest : 1) : 1e-10*(largest > 0 ? largest : 1)*(s->M[i*@N + i] > 0 ? 0 : 1);
+  return largest;
+}
+
 /* Onto the rows that act, least in the mass norm, with complete pivoting. velocities: 0 moves q, 1 moves v. */
 static int PROJECTED_NAME(MOTION_ARGUMENT double t, double *q, double *v, const double *p, const double *side, int velocities PROJECTED_FOLLOWING)
 {
@@ -274,8 +251,8 @@ static int PROJECTED_NAME(MOTION_ARGUMENT double t, double *q, double *v, const 
     @pack(t, q, v, p, MODE_VALUES, x);
     if ((status = @number(x, &s)) != 0) return status;
     @residuals_values(x, values);
-    for (i = 0; i < @N; ++i) { none[i] = 0; if (s.M[i*@N + i] > largest) largest = s.M[i*@N + i]; }
-    for (i = 0; i < @N; ++i) s.M[i*@N + i] += @is_state[i] ? 1e12*(largest > 0 ? largest : 1) : 1e-10*(largest > 0 ? largest : 1)*(s.M[i*@N + i] > 0 ? 0 : 1);
+    for (i = 0; i < @N; ++i) none[i] = 0;
+    largest = @hold_states(&s, largest);
     for (j = 0; j < @R; ++j) {
       act[j] = (char)(@row_level[j] == 0 || (@row_level[j] == 1 && velocities));
       PROJECTED_FOLLOW
@@ -283,7 +260,7 @@ static int PROJECTED_NAME(MOTION_ARGUMENT double t, double *q, double *v, const 
     }
     PROJECTED_ROWS
     /* On the rows as far as rounding can tell: next to zero the sizes of coordinates do not say it. */
-    if (k > 0 && @SLIPS == 0) {
+    if (PROJECTED_FROM) {
       int off = 0;
       for (j = 0; j < @R; ++j) if (act[j]) {
         double terms = 0, norm = 0;
@@ -291,9 +268,10 @@ static int PROJECTED_NAME(MOTION_ARGUMENT double t, double *q, double *v, const 
         if (!velocities && sqrt(norm) > terms) terms = sqrt(norm);
         off |= fabs(b[j]) > 1e-14*terms;
       }
+      PROJECTED_OFF
       if (!off) return 0;
     }
-    if ((status = @solve_rows(&s, act, PROJECTED_PASSED none, b, change, lambda, PROJECTED_SLIPS, sure)) != 0)
+    if ((status = @solve_rows(PROJECTED_ORDER &s, act, PROJECTED_PASSED none, b, change, lambda, PROJECTED_SLIPS, sure)) != 0)
       return status == @CONTRADICTION ? @NOT_PROJECTED : status;
     for (i = 0; i < @COORDINATES; ++i) {
       double *moved = velocities ? v : q;

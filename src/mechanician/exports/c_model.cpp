@@ -9,6 +9,7 @@
 #include "mechanician/exports/c_interface.hpp"
 #include "mechanician/exports/c_tangent.hpp"
 #include "mechanician/exports/c_writer_internal.hpp"
+#include "mechanician/instant/accelerate.hpp"
 #include "mechanician/instant/measure_model.hpp"
 
 namespace mechanician {
@@ -41,6 +42,13 @@ CWriter::CWriter(const CFacts& facts, std::string name, bool tangents, bool comp
   options_.dropped_tolerance = 1e-6;
   // The engine's own fixed steps have no sides.
   step_options_ = make_lane_options(facts.system, facts.system.start(), std::nullopt);
+  // Where the start is like any other state both leave out the same rows and weigh masses there: most of what they compute is the same then,
+  // and is written once.
+  if (has_program_ && options_.inert.empty() && options_.dropped.size() == step_options_.dropped.size()) {
+    const Instant instant = accelerate(facts.system, facts.system.start(), {.diagnose = false});
+    if (instant.has_acceleration() && instant.solution.rank + static_cast<int>(options_.dropped.size()) == facts.m())
+      options_.dropped = step_options_.dropped, options_.reference = step_options_.reference;
+  }
   options_.sides = facts.side_symbols();
   if (!options_.reference.empty()) {
     const std::vector<double> sides = facts.first_sides(options_.reference);

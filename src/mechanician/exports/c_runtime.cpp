@@ -101,6 +101,7 @@ FIXED_STEP(@motion *m, const double *p, double h)
   int i, k, over, status = m->status;
   if (status) return status;
   if (!(h >= 0) || !isfinite(h)) return h < 0 ? @BACKWARDS : @NO_NUMBER;
+  if (!m->ordered) @find_orders(m, p);
   while (left > 0) {
     double low = 0, high = left;
     if ((status = @rk4(m, p, left, y)) != 0) return status;
@@ -224,11 +225,9 @@ std::string_view c_adaptive_step() {
 static void @combine(const @motion *m, const double *a, int count, double h, double *out)
 {
   int i, j;
-  for (i = 0; i < @Y; ++i) {
-    double sum = 0;
-    for (j = 0; j < count; ++j) if (a[j] > 0 || a[j] < 0) sum += a[j]*m->k[j][i];
-    out[i] = m->y[i] + h*sum;
-  }
+  for (i = 0; i < @Y; ++i) out[i] = 0;
+  for (j = 0; j < count; ++j) if (a[j] > 0 || a[j] < 0) for (i = 0; i < @Y; ++i) out[i] += a[j]*m->k[j][i];
+  for (i = 0; i < @Y; ++i) out[i] = m->y[i] + h*out[i];
 }
 
 
@@ -272,16 +271,18 @@ static double @error(const @motion *m, const double *y_new, double h)
 /* The continuous extension of order 7, of three more stages. */
 static int @extend_step(const @motion *m, const double *p, double begin, double h, const double *y_new, double dense[@Y][7])
 {
-  double k[16][@Y], stage[@Y];
+  double k[16][@Y], stage[@Y], sum[4][@Y];
   int i, j, s, status;
   for (s = 0; s < 13; ++s) for (i = 0; i < @Y; ++i) k[s][i] = m->k[s][i];
   for (s = 13; s < 16; ++s) {
-    for (i = 0; i < @Y; ++i) {
-      double sum = 0;
-      for (j = 0; j < s; ++j) if (@a[s][j] > 0 || @a[s][j] < 0) sum += @a[s][j]*k[j][i];
-      stage[i] = m->y[i] + h*sum;
-    }
+    for (i = 0; i < @Y; ++i) stage[i] = 0;
+    for (j = 0; j < s; ++j) if (@a[s][j] > 0 || @a[s][j] < 0) for (i = 0; i < @Y; ++i) stage[i] += @a[s][j]*k[j][i];
+    for (i = 0; i < @Y; ++i) stage[i] = m->y[i] + h*stage[i];
     if ((status = @rate(m, begin + @c[s]*h, stage, p, k[s])) != 0) return status;
+  }
+  for (j = 0; j < 4; ++j) {
+    for (i = 0; i < @Y; ++i) sum[j][i] = 0;
+    for (s = 0; s < 16; ++s) if (@d[j][s] > 0 || @d[j][s] < 0) for (i = 0; i < @Y; ++i) sum[j][i] += @d[j][s]*k[s][i];
   }
   for (i = 0; i < @Y; ++i) {
     const double difference = y_new[i] - m->y[i];
@@ -289,11 +290,7 @@ static int @extend_step(const @motion *m, const double *p, double begin, double 
     F[0] = difference;
     F[1] = h*k[0][i] - difference;
     F[2] = 2*difference - h*(k[12][i] + k[0][i]);
-    for (j = 0; j < 4; ++j) {
-      double sum = 0;
-      for (s = 0; s < 16; ++s) sum += @d[j][s]*k[s][i];
-      F[3 + j] = h*sum;
-    }
+    for (j = 0; j < 4; ++j) F[3 + j] = h*sum[j][i];
   }
   return 0;
 }
@@ -314,6 +311,7 @@ int @step(@motion *m, const double *p, double to)
   /* Nearer to each other than the clock can tell. */
   if (to - m->t <= 8e-16*@size_of(fabs(m->t), fabs(to))) { m->t = to; return 0; }
   TAKE_SAMPLE
+  STEP_ORDER
   for (i = 0; i < at_v; ++i) m->y[i] = m->q[i];
   for (i = 0; i < n; ++i) m->y[at_v + i] = m->v[i];
   if (@goes_on(m, p)) for (i = 0; i < @Y; ++i) m->k[0][i] = m->k[12][i];

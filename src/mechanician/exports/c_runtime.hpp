@@ -10,9 +10,8 @@ namespace mechanician {
 // c_linear.cpp
 /// Gauss and Jordan with complete pivoting, and what is determined.
 std::string_view c_elimination();
-/// [M A'; A 0] for the rows that act; `c_row_contacts` is what stands in its places where there are contacts.
+/// [M A'; A 0] for the rows that act.
 std::string_view c_rows();
-std::string_view c_row_contacts(std::string_view place);
 /// How contacts share what they hold.
 std::string_view c_shared_friction();
 /// Accelerations where straight-line code does not vouch for its answer; projection likewise.
@@ -60,7 +59,21 @@ std::string_view c_adaptive_step();
 std::string_view c_state_at();
 std::string_view c_events();
 
+// c_order.cpp
+/// The same with contacts; an order of elimination for what they do; solved by it.
+std::string_view c_contact_matrix();
+std::string_view c_order();
+std::string_view c_contact_rows();
+/// The orders of a motion.
+std::string_view c_orders();
+
+// c_reduction.cpp
+/// Modes of contacts in the few unknowns that tell them apart.
+std::string_view c_reduction();
+
 // c_contacts.cpp
+/// Which rows act.
+std::string_view c_acting();
 /// Which contacts hold, stick and slide.
 std::string_view c_contact_law();
 /// What the rounding of a state at rest is seen against.

@@ -7,24 +7,17 @@
 
 namespace mechanician {
 
-std::string CWriter::with_contacts(std::string_view text) const {
-  std::string out(text);
-  for (const char* place : {"CONTACTS_ARGUMENT", "CONTACTS_SIZES", "CONTACTS_COUNT", "CONTACTS_FILL", "CONTACTS_TAKE"})
-    out = with(out, {{place, facts_.switches                              ? std::string(c_row_contacts(place))
-                             : place == std::string_view("CONTACTS_TAKE") ? "return 0;"
-                                                                          : ""}});
-  return out;
-}
-
 void CWriter::make_solvers() {
   if (solves_generally_) {
     add_text(c_elimination());
-    if (facts_.switches) add_text(c_shared_friction());
-    add_text(with_contacts(c_rows()));
+    if (!facts_.switches) add_text(c_rows());
   }
   if (facts_.switches) {
     add_text(c_sizes());
     add_text(c_floor());
+    for (const std::string_view text :
+         {c_shared_friction(), c_contact_matrix(), c_order(), c_contact_rows(), c_acting(), c_reduction()})
+      add_text(text);
     add_text(c_contact_law());
     if (has_control()) add_text(c_least_norm()), make_control();
     return;

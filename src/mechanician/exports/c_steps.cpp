@@ -61,13 +61,17 @@ void CWriter::make_projections() {
     add_text(with(c_general_projection(),
                   {{"PROJECTED_MODES",
                     "@modes d = m->d;\n  int c;\n  double slips[@SLIPS + 1] = {0}, rub[@SLIPS + 1] = {0};\n  "
-                    "for (c = 0; c < @CONTACTS; ++c) if (d.status[c] == @SLIDES || (d.status[c] == @STICKS "
-                    "&& !velocities)) d.status[c] = @HOLDS;"},
+                    "for (c = 0; c < @CONTACTS; ++c) @rest(&d, c, velocities);"},
                    {"PROJECTED_ROWS",
                     "for (j = 0; j < @R; ++j) act[j] = (char)(act[j] && @acts(&d, j));\n"
                     "    for (j = 0; j < @SLIPS; ++j) slips[j] = -s.slip[j];"},
+                   {"PROJECTED_FROM", "k >= 0"},
+                   {"PROJECTED_OFF",
+                    "for (j = 0; j < @SLIPS; ++j) if (d.status[@slip_of[j]] == @STICKS) off |= fabs(slips[j]) > "
+                    "1e-14*@terms(s.T + j*@N, x + 1 + @N);"},
                    {"PROJECTED_FLOOR", "size = @size_of(size, @floor_of(m, &s, velocities));"},
                    {"PROJECTED_PASSED", "&d, slips,"},
+                   {"PROJECTED_ORDER", "m->order + (velocities ? @OF_VELOCITIES : @OF_POSITIONS), "},
                    {"PROJECTED_SLIPS", "rub"},
                    {"PROJECTED_NAME", "@project_generally"},
                    {"PROJECTED_FOLLOWING", ""},
@@ -87,6 +91,9 @@ static int @project_state(const @motion *m, double t, double *q, double *v, cons
                     {{"PROJECTED_MODES", ""},
                      {"PROJECTED_ROWS", ""},
                      {"PROJECTED_PASSED", ""},
+                     {"PROJECTED_ORDER", ""},
+                     {"PROJECTED_FROM", "k > 0"},
+                     {"PROJECTED_OFF", ""},
                      {"PROJECTED_FLOOR", ""},
                      {"PROJECTED_SLIPS", "0"},
                      {"PROJECTED_NAME", has_following() ? "@project_rows" : "@project_generally"},
@@ -121,6 +128,7 @@ void CWriter::make_motion() {
   if (facts_.switches) {
     add_text(c_impacts());
     add_text(c_phases());
+    add_text(c_orders());
     add_text(c_guards());
   }
   add_text(c_forces(facts_));
@@ -149,6 +157,7 @@ void CWriter::make_motion() {
       if (any && (status = @settle(m, p, crossed, 0)) != 0) return status;
     })"
                                                        : ""},
+                   {"KEEP_ORDER", facts_.switches ? "if (!m->ordered) @find_orders(m, p);" : ""},
                    {"KEEP_LEVELS", sides ? "@set_levels(m, p);" : ""},
                    {"IS_BEYOND", sides ? "@beyond_at(m, t, y, p)" : "0"},
                    {"HAPPEN_SWITCHES", sides ? "if ((status = @cross_beyond(m, p, &any)) != 0) return status;" : ""},
@@ -189,6 +198,7 @@ void CWriter::make_steps() {
                         : "if ((m->status = @search(m, p)) != 0) return m->status;\n  "
                           "if (!(m->t < t_new) && @any_turns(turned)) m->status = @cross(m, p, turned);\n  "
                           "return m->status;"},
+       {"STEP_ORDER", facts_.switches ? "if (!m->ordered) @find_orders(m, p);" : ""},
        {"STEP_LOOK", looks ? "singular = @singular_ahead(m, p);" : ""},
        {"STEP_NOISE", looks ? R"(if (across && singular < INFINITY && error > 1 && error < 100) {
       /* What rounding makes of a stage that is 0.28 as far from it as the begin of the step. */

@@ -41,11 +41,14 @@ static int @settle(@motion *m, const double *p, const char *crossed, int changed
   char touches[@CONTACTS + 1], directed[@CONTACTS + 1], closing[@CONTACTS + 1], lifted[@CONTACTS + 1], pushed[@CONTACTS + 1], low[@CONTACTS + 1], plain[@CONTACTS + 1];
   @modes d = m->d, found;
   int c, i, j, k, status, round, jumped = 0, again;
+  for (m->ordered = i = 0; i < 3; ++i) m->order[i].size = 0;
   if ((status = @number_now(m, p, x, &s, v)) != 0) return status;
   if (crossed) {
     char act[@R + 1], sure[@LARGEST];
     for (j = 0; j < @R; ++j) act[j] = (char)@acts(&m->d, j);
-    if ((status = @solve_rows(&s, act, &m->d, s.slip_b, s.C, s.b, a, lambda, f, sure)) != 0 && !changed) return status;
+    status = @solve_rows(0, &s, act, &m->d, s.slip_b, s.C, s.b, a, lambda, f, sure);
+    if (!status) status = @share(&s, &m->d, lambda, f, sure);
+    if (status && !changed) return status;
   }
   for (c = 0; c < @CONTACTS; ++c) {
     const int first = @contact[c].guard, old = m->d.status[c];
@@ -211,17 +214,15 @@ std::string_view c_guards() {
 static void @guards_of(const @motion *m, const @numbers *s, const double *v, const double *a, const double *lambda, const double *f, double *guard, char *arm)
 {
   const double small = @size_of(1e-9, m->slack);
-  int c, i, k, g;
+  double w[@N];
+  int c, k, g;
+  @weigh(s, s->Q, a, w);
   for (c = 0; c < @CONTACTS; ++c) {
     const int j = @contact[c].row, first = @contact[c].guard;
     const double *A = s->A + j*@N;
     double value[2] = {1, 1}, noise[2] = {0, 0};
     if (m->d.engaged[j]) {
-      double force = 0;
-      for (i = 0; i < @N; ++i) if (fabs(A[i]) > 0) {
-        const double here = (fabs(s->Q[i]) + @terms(s->M + i*@N, a))/fabs(A[i]);
-        if (here > force) force = here;
-      }
+      const double force = @load(A, w);
       if (m->d.status[c] == @OPEN && @contact[c].one_sided) {
         value[0] = s->residual[j];
         noise[0] = @contact[c].velocity ? @size_of(1e-12, m->slack)*@rate_size(m, s, A, s->residual[j] - @dot(A, v)) : m->slack*@gap_size(m, s, j);

@@ -236,8 +236,8 @@ constexpr std::string_view tangent_contacts = R"(all[at_other] = 1;
       }
     }
     for (c = 0; c < @CONTACTS; ++c) if (@contact[c].limited) s.friction[c] = 0;
-    if ((status = @solve_rows(&s, act, &now, y + @N + @R, y, y + @N, a, lambda, f, sure)) != 0) return status;
-    for (i = 0; i < @SLIPS; ++i) f[i] += extra[i];
+    if ((status = @solve_rows(0, &s, act, &now, y + @N + @R, y, y + @N, a, lambda, f, sure)) != 0) return status;
+    for (i = 0; i < @SLIPS; ++i) f[i] = sure[@N + @R + i] ? f[i] + extra[i] : NAN;
   })";
 
 /// One after the other: with everything; without control; without control and [nonideal], which is what multipliers are of.

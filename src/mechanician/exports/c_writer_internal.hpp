@@ -38,7 +38,6 @@ class CWriter {
   // c_solvers.cpp
   void make_solvers();
   void make_general_solver();
-  std::string with_contacts(std::string_view text) const;
 
   // c_control_parts.cpp
   void make_control_facts();
