@@ -9,10 +9,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "mechanician/instant/open_inputs.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
 #include "mechanician/instant/family_numbers.hpp"
+#include "mechanician/instant/open_inputs.hpp"
 #include "mechanician/motion/stage_model.hpp"
 
 namespace mechanician {
