@@ -53,31 +53,30 @@ static double @freely(const @numbers *s, const double *A, const double *given)
   return sum;
 }
 
-/* What forces and inertia come to along a row, if it alone had to hold them; w: both by coordinate. */
-static double @load(const double *A, const double *w)
+/* By row, what forces and inertia come to along it, if it alone had to hold them. */
+static void @weigh(const @numbers *s, const double *given, const double *a, double *load)
 {
-  double most = 0;
+  double w[@N];
   int i;
-  for (i = 0; i < @N; ++i) if (fabs(A[i]) > 0 && w[i] > most*fabs(A[i])) most = w[i]/fabs(A[i]);
-  return most;
-}
-static void @weigh(const @numbers *s, const double *given, const double *a, double *w)
-{
-  int i;
+  for (i = 0; i < @R; ++i) load[i] = 0;
   for (i = 0; i < @N; ++i) w[i] = fabs(given[i]);
   for (i = 0; i < @M_ENTRIES; ++i) w[@M_at[i]/@N] += fabs(s->M[@M_at[i]]*a[@M_at[i]%@N]);
+  for (i = 0; i < @A_ENTRIES; ++i) {
+    const double A = fabs(s->A[@A_at[i]]), here = w[@A_at[i]%@N];
+    if (A > 0 && here > load[@A_at[i]/@N]*A) load[@A_at[i]/@N] = here/A;
+  }
 }
 
 /* Whether a mode obeys the law, with these answers. How contacts that stick share what they hold is found last. */
 static int @obeys(const @numbers *s, const @modes *d, const char *touches, const char *directed, const double *given, const double *b, const double *slip_b, const double *a,
                   const double *lambda, double *f, char *sure)
 {
-  double w[@N];
+  double load[@R + 1];
   int c, k;
-  @weigh(s, given, a, w);
+  @weigh(s, given, a, load);
   for (c = 0; c < @CONTACTS; ++c) {
     const int j = @contact[c].row;
-    const double *A = s->A + j*@N, force = @load(A, w);
+    const double *A = s->A + j*@N, force = load[j];
     double pull = 0;
     if (!d->engaged[j]) continue;
     if (d->status[c] == @OPEN) {
@@ -102,7 +101,7 @@ static int @obeys(const @numbers *s, const @modes *d, const char *touches, const
       if (!sure[@N + @R + @contact[c].first + k]) return 0;
       size += f[@contact[c].first + k]*f[@contact[c].first + k];
     }
-    if (sqrt(size) > s->friction[c]*(@contact[c].limited ? 1 : fabs(@contact[c].bare ? 0 : lambda[j]))*(1 + 1e-10) + 1e-12*@load(s->A + j*@N, w)) return 0;
+    if (sqrt(size) > s->friction[c]*(@contact[c].limited ? 1 : fabs(@contact[c].bare ? 0 : lambda[j]))*(1 + 1e-10) + 1e-12*load[j]) return 0;
   }
   return 1;
 }
@@ -111,7 +110,7 @@ static int @obeys(const @numbers *s, const @modes *d, const char *touches, const
 static int @pivot(const @pushes *way, const @numbers *s, const @modes *now, const char *touches, const double *force, const double *b, const double *slip_b,
                   @modes *d, double *a, double *lambda, double *f)
 {
-  double w[@N];
+  double load[@R + 1];
   char act[@R + 1], sure[@LARGEST];
   int c, j, turns, status;
   *d = *now;
@@ -124,14 +123,14 @@ static int @pivot(const @pushes *way, const @numbers *s, const @modes *now, cons
     for (j = 0; j < @R; ++j) act[j] = (char)@acts(d, j);
     status = @solve_mode(way, s, act, d, slip_b, force, b, a, lambda, f, sure);
     if (status == @NOT_FINITE || status == @NOT_UNIQUE) return status;
-    @weigh(s, force, a, w);
+    @weigh(s, force, a, load);
     for (c = 0; c < @CONTACTS && wrong < 0; ++c) {
       const double *A = s->A + @contact[c].row*@N;
       j = @contact[c].row;
       if (!@contact[c].one_sided || !touches[c] || !d->engaged[j]) continue;
       if (d->status[c] == @OPEN) {
         if (!status && @dot(A, a) - b[j] < -1e-9*(@terms(A, a) + fabs(b[j]) + @freely(s, A, force))) wrong = c;
-      } else if (status || !sure[@N + j] || lambda[j] < -1e-10*@load(A, w)) wrong = c;
+      } else if (status || !sure[@N + j] || lambda[j] < -1e-10*load[j]) wrong = c;
     }
     /* The answer itself is that of the whole system. */
     if (wrong < 0) return status || !way->made ? status : @solve_rows(0, s, act, d, slip_b, force, b, a, lambda, f, sure);

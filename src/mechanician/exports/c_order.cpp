@@ -80,9 +80,9 @@ static void @find_order(const @numbers *s, const char *act, const @modes *d, @or
   static const double none[@LARGEST];
   @numbers ones = {0};
   @modes all = *d;
-  double K[@LARGEST*(@LARGEST + 1)], K2[@LARGEST*(@LARGEST + 1)];
+  double K[@LARGEST*(@LARGEST + 1)], K2[@LARGEST*(@LARGEST + 1)], top[@LARGEST] = {0};
   char there[@LARGEST*@LARGEST], done_row[@LARGEST] = {0}, done_col[@LARGEST] = {0};
-  int at[@R + @SLIPS + 1], size, width, rank, many = 0, c, i, j, k;
+  int at[@R + @SLIPS + 1], in_row[@LARGEST] = {0}, in_col[@LARGEST] = {0}, size, width, rank, many = 0, c, i, j, k;
   for (k = 0; k < @M_ENTRIES; ++k) ones.M[@M_at[k]] = 1;
   for (i = 0; i < @N; ++i) ones.M[i*@N + i] = 1;
   for (k = 0; k < @A_ENTRIES; ++k) ones.A[@A_at[k]] = 1;
@@ -100,26 +100,33 @@ static void @find_order(const @numbers *s, const char *act, const @modes *d, @or
     for (j = 0; j < size; ++j) if (fabs(K[i*width + j])*o->scale[j] > most) most = fabs(K[i*width + j])*o->scale[j];
     if (most > 0) o->scale[i] = sqrt(o->scale[i]/most);
   }
-  for (i = 0; i < size; ++i) for (j = 0; j < size; ++j) K[i*width + j] *= o->scale[i]*o->scale[j];
+  for (i = 0; i < size; ++i) for (j = 0; j < size; ++j) {
+    K[i*width + j] *= o->scale[i]*o->scale[j];
+    in_row[i] += there[i*size + j], in_col[j] += there[i*size + j];
+    if (fabs(K[i*width + j]) > top[i]) top[i] = fabs(K[i*width + j]);
+  }
   for (rank = 0; rank < size; ++rank) {
     double best = 0;
-    int in_row[@LARGEST] = {0}, in_col[@LARGEST] = {0}, r = -1, q = -1;
-    for (i = 0; i < size; ++i) for (j = 0; j < size && !done_row[i]; ++j) if (!done_col[j] && there[i*size + j]) {
-      ++in_row[i], ++in_col[j];
-      if (fabs(K[i*width + j]) > best) best = fabs(K[i*width + j]);
-    }
+    int r = -1, q = -1;
+    for (i = 0; i < size; ++i) if (!done_row[i] && top[i] > best) best = top[i];
     if (best < 1e-8) break;
-    for (i = 0; i < size; ++i) for (j = 0; j < size && !done_row[i]; ++j) if (!done_col[j] && there[i*size + j] && fabs(K[i*width + j]) >= 0.1*best)
-      if (r < 0 || (in_row[i] - 1)*(in_col[j] - 1) < (in_row[r] - 1)*(in_col[q] - 1)) r = i, q = j;
+    for (i = 0; i < size; ++i) if (!done_row[i] && top[i] >= 0.1*best && (r < 0 || in_row[i] < in_row[r])) r = i;
+    for (j = 0; j < size; ++j) if (!done_col[j] && fabs(K[r*width + j]) >= 0.1*best && (q < 0 || in_col[j] < in_col[q])) q = j;
     o->row[rank] = (unsigned char)r, o->col[rank] = (unsigned char)q, done_row[r] = done_col[q] = 1;
     o->first[2*rank] = (short)many;
     for (i = 0; i < size; ++i) if (!done_row[i] && there[i*size + q]) o->there[many++] = (unsigned char)i;
     o->first[2*rank + 1] = (short)many;
     for (j = 0; j < size; ++j) if (!done_col[j] && there[r*size + j]) o->there[many++] = (unsigned char)j;
+    for (i = o->first[2*rank + 1]; i < many; ++i) --in_col[o->there[i]];
     for (k = o->first[2*rank]; k < o->first[2*rank + 1]; ++k) {
       const int to = o->there[k];
       const double factor = K[to*width + q]/K[r*width + q];
-      for (i = o->first[2*rank + 1]; i < many; ++i) j = o->there[i], there[to*size + j] = 1, K[to*width + j] -= factor*K[r*width + j];
+      --in_row[to], top[to] = 0;
+      for (i = o->first[2*rank + 1]; i < many; ++i) {
+        j = o->there[i], K[to*width + j] -= factor*K[r*width + j];
+        if (!there[to*size + j]) there[to*size + j] = 1, ++in_row[to], ++in_col[j];
+      }
+      for (j = 0; j < size; ++j) if (!done_col[j] && fabs(K[to*width + j]) > top[to]) top[to] = fabs(K[to*width + j]);
     }
   }
   o->first[2*rank] = (short)many, o->rank = rank, o->size = size;

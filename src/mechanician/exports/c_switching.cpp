@@ -214,15 +214,15 @@ std::string_view c_guards() {
 static void @guards_of(const @motion *m, const @numbers *s, const double *v, const double *a, const double *lambda, const double *f, double *guard, char *arm)
 {
   const double small = @size_of(1e-9, m->slack);
-  double w[@N];
+  double load[@R + 1];
   int c, k, g;
-  @weigh(s, s->Q, a, w);
+  @weigh(s, s->Q, a, load);
   for (c = 0; c < @CONTACTS; ++c) {
     const int j = @contact[c].row, first = @contact[c].guard;
     const double *A = s->A + j*@N;
     double value[2] = {1, 1}, noise[2] = {0, 0};
     if (m->d.engaged[j]) {
-      const double force = @load(A, w);
+      const double force = load[j];
       if (m->d.status[c] == @OPEN && @contact[c].one_sided) {
         value[0] = s->residual[j];
         noise[0] = @contact[c].velocity ? @size_of(1e-12, m->slack)*@rate_size(m, s, A, s->residual[j] - @dot(A, v)) : m->slack*@gap_size(m, s, j);
