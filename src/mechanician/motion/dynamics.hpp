@@ -237,6 +237,8 @@ class Dynamics {
   std::size_t num_expression_switches() const { return facts().switches.size() - num_control_switches(); }
   /// What acts at a state, found anew: the sides of limits and one-sided requirements.
   void settle_control(double t, const double* y);
+  /// Whether what acts can be told by more than thresholds (LimitPulls), of the last calc_switches().
+  bool control_is_clear() const { return control_.is_clear; }
   /// Requirements that cannot be met are missed, rather than that there is no acceleration.
   bool control_may_miss = false;
   /// Whether one was, of the last rhs_by_factors().
@@ -503,6 +505,7 @@ class Dynamics {
     double cost = 0.0, power = 0.0;
     bool missed = false;
     bool carries = false;
+    bool is_clear = true;
     bool alone = false;  ///< without what is held, and what the controller believes
   } control_;
   /// The system that the controller believes in.

@@ -11,6 +11,7 @@
 
 #include "mechanician/motion/dynamics.hpp"
 #include "mechanician/motion/kernels.hpp"
+#include "mechanician/solve/limit_pulls.hpp"
 
 namespace mechanician {
 
@@ -406,18 +407,18 @@ bool Dynamics::believe(double t, const double* y) {
 }
 
 void Dynamics::calc_control_switches(std::span<double> g) {
-  const ControlRoom& c = control_;
+  ControlRoom& c = control_;
   const ControlProgramme& p = c.stage.programme;
   ControlMode mode = mode_of_sides();
+  const LimitPulls pulls = calc_limit_pulls(p, mode);
+  c.is_clear = pulls.is_clear;
   for (std::size_t i = 0; i < g.size(); ++i) {
     const EquationFacts::ControlSwitch& s = facts().control_switches[i];
     if (s.actuator >= 0) {
-      // The effort that it would have.
-      int& at = mode.at_limit[static_cast<std::size_t>(s.actuator)];
-      const int limited = std::exchange(at, 0);
-      const double tau = limited ? p.T.row(s.actuator).dot(solve_control_mode(p, mode)) : c.tau(s.actuator);
-      g[i] = s.upper ? p.high(s.actuator) - tau : tau - p.low(s.actuator);
-      at = limited;
+      const int at = mode.at_limit[static_cast<std::size_t>(s.actuator)];
+      g[i] = at == (s.upper ? 1 : -1) ? -at * pulls.along(s.actuator)
+             : s.upper                ? p.high(s.actuator) - c.tau(s.actuator)
+                                      : c.tau(s.actuator) - p.low(s.actuator);
     } else {
       char& held = mode.held[static_cast<std::size_t>(s.requirement)];
       const char acts = std::exchange(held, 0);
@@ -435,32 +436,29 @@ bool Dynamics::calc_control_switches_fast(double t, const double* y, std::span<d
   ControlRoom& c = control_;
   const double* const numbers = fast_->acceleration.control_numbers(num_works(), n_);
   ControlMode& mode = c.mode;
-  // Those that do not act are seen at once, the others with one of them let go after the other.
+  if (!c.open.calc_pulls(mode)) return false;
+  c.is_clear = true;
   for (std::size_t i = 0; i < g.size(); ++i) {
     const EquationFacts::ControlSwitch& s = facts().control_switches[i];
-    if (s.actuator >= 0)
-      g[i] = s.upper ? c.open.high(s.actuator) - c.tau(s.actuator) : c.tau(s.actuator) - c.open.low(s.actuator);
-    else
+    if (s.actuator < 0) {
       g[i] = c.open.excess(s.requirement);
-  }
-  for (std::size_t i = 0; i < g.size(); ++i) {
-    const EquationFacts::ControlSwitch& s = facts().control_switches[i];
-    if (s.actuator >= 0) {
-      int& at = mode.at_limit[static_cast<std::size_t>(s.actuator)];
-      if (at == 0) continue;
-      const int limited = std::exchange(at, 0);
-      const bool known = c.open.solve(numbers, mode);
-      at = limited;
-      if (!known) return false;
-      const double tau = c.open.efforts()[static_cast<std::size_t>(s.actuator)];
-      g[i] = s.upper ? c.open.high(s.actuator) - tau : tau - c.open.low(s.actuator);
-    } else if (char& held = mode.held[static_cast<std::size_t>(s.requirement)]) {
-      held = 0;
-      const bool known = c.open.solve(numbers, mode);
-      held = 1;
-      if (!known) return false;
-      g[i] = c.open.excess(s.requirement);
+      continue;
     }
+    const int at = mode.at_limit[static_cast<std::size_t>(s.actuator)];
+    g[i] = at == (s.upper ? 1 : -1) ? -at * c.open.pull(s.actuator)
+           : s.upper                ? c.open.high(s.actuator) - c.tau(s.actuator)
+                                    : c.tau(s.actuator) - c.open.low(s.actuator);
+  }
+  // Requirements that act, with one of them let go after the other.
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    const EquationFacts::ControlSwitch& s = facts().control_switches[i];
+    if (s.actuator >= 0 || !mode.held[static_cast<std::size_t>(s.requirement)]) continue;
+    char& held = mode.held[static_cast<std::size_t>(s.requirement)];
+    held = 0;
+    const bool known = c.open.solve(numbers, mode);
+    held = 1;
+    if (!known) return false;
+    g[i] = c.open.excess(s.requirement);
   }
   return true;
 }

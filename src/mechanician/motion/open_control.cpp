@@ -29,8 +29,8 @@ OpenEfforts::OpenEfforts(const ControlEquations& control) {
   for (const auto& a : control.actuators) has_low_.push_back(a.has_low), has_high_.push_back(a.has_high);
   const std::size_t k = static_cast<std::size_t>(columns_), p = rows_.size(), most = std::max(k, p);
   low_.assign(k, -infinite), high_.assign(k, infinite);
-  for (auto* x : {&tau_, &v_, &c_}) x->resize(k);
-  left_.resize(most + p), L_.resize(k * k), W_.resize(k * p), S_.resize(most * most);
+  for (auto* x : {&tau_, &pulls_, &v_, &c_}) x->resize(k);
+  mu_.resize(most), left_.resize(most + p), L_.resize(k * k), W_.resize(k * p), S_.resize(most * most);
   free_.resize(k), taken_.reserve(p);
 }
 
@@ -42,6 +42,7 @@ double OpenEfforts::excess(int requirement) const {
 bool OpenEfforts::take_rows(const ControlMode& mode, int free) {
   taken_.clear();
   weighs_ = false;
+  missed_ = -1;
   bool misses = false;
   for (int stage = 0; stage < num_stages_; ++stage) {
     const auto before = static_cast<int>(taken_.size());
@@ -52,12 +53,13 @@ bool OpenEfforts::take_rows(const ControlMode& mode, int free) {
       if (felt > clearly * size_[j])
         taken_.push_back(j);
       else if (felt <= nothing * size_[j])
-        misses |= !rows_[static_cast<std::size_t>(j)].weighted;
+        misses |= !rows_[static_cast<std::size_t>(j)].weighted, missed_ = missed_ < 0 ? stage : missed_;
       else
         return false;
     }
     const auto count = static_cast<int>(taken_.size());
     if (count <= free) continue;
+    if (missed_ < 0) missed_ = stage;
     misses |= !rows_[static_cast<std::size_t>(taken_.back())].weighted;
     if (before == 0) {
       weighs_ = true;
@@ -151,6 +153,7 @@ bool OpenEfforts::solve(const double* numbers, const ControlMode& mode) {
       for (int i = 0; i < actuators_; ++i) r -= G_[j * columns_ + i] * tau_[static_cast<std::size_t>(i)];
     asked[a] = r;
   }
+  std::fill_n(mu_.begin(), rows, 0.0);
   for (int round = 0; round < 2; ++round) {  // S has the condition of W twice
     const auto missing = [&](int a) { return asked[a] - kernels::dot(free, row(a), v_.data()); };
     if (weighs_) {
@@ -167,9 +170,11 @@ bool OpenEfforts::solve(const double* numbers, const ControlMode& mode) {
     if (weighs_)
       for (int k = 0; k < free; ++k) v_[static_cast<std::size_t>(k)] += left_[static_cast<std::size_t>(k)];
     else
-      for (int a = 0; a < rows; ++a)
+      for (int a = 0; a < rows; ++a) {
+        mu_[static_cast<std::size_t>(a)] += left_[static_cast<std::size_t>(a)];
         for (int k = 0; k < free; ++k)
           v_[static_cast<std::size_t>(k)] += left_[static_cast<std::size_t>(a)] * row(a)[k];
+      }
   }
   if (coupled)
     kernels::solve_lower_transposed(free, L_.data(), v_.data());
@@ -177,6 +182,53 @@ bool OpenEfforts::solve(const double* numbers, const ControlMode& mode) {
     apply_inverse(v_.data());
   for (int k = 0; k < free; ++k)
     tau_[static_cast<std::size_t>(free_[static_cast<std::size_t>(k)])] = v_[static_cast<std::size_t>(k)];
+  num_free_ = free;
+  return true;
+}
+
+bool OpenEfforts::calc_pulls(const ControlMode& mode) {
+  for (int i = 0; i < actuators_; ++i) {
+    pulls_[static_cast<std::size_t>(i)] = 0.0;
+    if (mode.at_limit[static_cast<std::size_t>(i)] == 0) continue;
+    if (missed_ < 0 ? !calc_pull_of_cost(i) : !calc_pull_of_rows(i, mode)) return false;
+  }
+  return true;
+}
+
+/// Every row is met: with R τ = Gᵀμ of the efforts at no limit, what is left of R τ − Gᵀμ.
+bool OpenEfforts::calc_pull_of_cost(int actuator) {
+  double left = -kernels::dot(actuators_, R_ + actuator * columns_, tau_.data());
+  for (std::size_t a = 0; a < taken_.size(); ++a) left += G_[taken_[a] * columns_ + actuator] * mu_[a];
+  pulls_[static_cast<std::size_t>(actuator)] = left / cost(actuator, actuator);
+  return true;
+}
+
+/// The first stage is missed: the pull on what it misses, if this effort does what those at no limit cannot.
+bool OpenEfforts::calc_pull_of_rows(int actuator, const ControlMode& mode) {
+  if (missed_ > 0) return false;
+  const auto p = static_cast<int>(rows_.size());
+  double pull = 0.0, size = 0.0, own = 0.0, missing = 0.0, most = 0.0;
+  double* const q = left_.data();
+  std::fill_n(q, num_free_, 0.0);
+  for (int j = 0; j < p; ++j) {
+    const Row& row = rows_[static_cast<std::size_t>(j)];
+    if (row.stage > 0 || !is_taken(j, mode)) continue;
+    const double w = row.weighted ? weight_[j] : 1.0, g = G_[j * columns_ + actuator], left = -excess(j);
+    pull += w * g * left, size += w * g * g, missing += w * left * left, most += w * size_[j];
+    const bool is_met = !weighs_ && std::find(taken_.begin(), taken_.end(), j) != taken_.end();
+    if (!is_met) own += w * g * g;
+    for (int k = 0; k < num_free_; ++k) q[k] += w * g * W_[static_cast<std::size_t>(j * columns_ + k)];
+  }
+  if (weighs_) {
+    kernels::solve_lower(num_free_, S_.data(), q);
+    own -= kernels::dot(num_free_, q, q);
+  }
+  // Squares of sines that are clear of rounding, in which `own` is known.
+  constexpr double clear = 1e-11;
+  const auto i = static_cast<std::size_t>(actuator);
+  if (!(own > clear * size) || !(size > clear * most * cost(actuator, actuator))) return false;
+  const double root = std::sqrt(size);
+  pulls_[i] = pull / (root * (root + std::sqrt(missing) / (high_[i] - low_[i])));
   return true;
 }
 

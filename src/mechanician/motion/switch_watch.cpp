@@ -689,12 +689,13 @@ void SwitchWatch::settle_control_ahead(double next_step) {
   const std::vector<double>& rate = view_.step.rk.k[12];
   std::vector<double> there(y), g(given.size()), noise(given.size());
   const auto n = static_cast<std::size_t>(d.n());
-  // It has to stay so for a while: where efforts of actuators come to do the same, they have no share of their own for an instant.
+  // It has to stay so for a while: where efforts of actuators come to do the same, they have no share of their own for an instant. What
+  // lasts longest, and of that the first: further ahead something else may act again.
   constexpr int decades = 3;
-  std::vector<double> found;
-  int agreed = 0;
+  std::vector<double> found, last;
+  int lasted = 0, agreed = 0;
   if (d.choose_rows(t, y.data()))
-    for (double tau = 1e-6 * h; tau < 0.2 * h && agreed < decades; tau *= 10.0) {
+    for (double tau = 1e-6 * h; tau < 0.2 * h && lasted < decades; tau *= 10.0) {
       for (std::size_t j = 0; j < n; ++j) {
         there[j] = y[j] + tau * y[n + j] + 0.5 * tau * tau * rate[n + j];
         there[n + j] = y[n + j] + tau * rate[n + j];
@@ -702,10 +703,11 @@ void SwitchWatch::settle_control_ahead(double next_step) {
       d.settle_control(t + tau, there.data());
       if (!d.calc_switches(t + tau, there.data(), g)) break;
       d.calc_switch_noise(t + tau, there.data(), noise);
-      bool clear = true;
+      bool clear = d.control_is_clear();
       for (std::size_t k = first; k < g.size(); ++k) clear &= d.sides()[k] * g[k] > 16.0 * noise[k];
-      agreed = !clear ? 0 : d.sides() == found ? agreed + 1 : 1;
-      if (clear) found = d.sides();
+      agreed = !clear ? 0 : d.sides() == last ? agreed + 1 : 1;
+      if (clear) last = d.sides();
+      if (agreed > lasted) lasted = agreed, found = last;
     }
   d.sides() = found.empty() ? given : found;
   d.evaluations = evaluations, d.projections = projections;

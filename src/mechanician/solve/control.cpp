@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "mechanician/solve/control_mode_internal.hpp"
 #include "mechanician/solve/dense.hpp"
 #include "mechanician/solve/eigen_decompositions.hpp"
 
@@ -12,101 +13,7 @@ namespace mechanician {
 
 namespace {
 
-using Eigen::Index;
-using Eigen::MatrixXd;
-using Eigen::VectorXd;
-
-/// Sines below this are those of dependent rows.
-constexpr double dependent = 1e-9;
-/// What may be missing of a row that is met, over the sizes of its terms.
-constexpr double met_tolerance = 1e-9;
-
-struct Stage {
-  int priority = 1;
-  bool weighted = false;
-  std::vector<Index> rows;
-};
-
-std::vector<Stage> stages_of(const ControlProgramme& p) {
-  std::set<std::pair<int, bool>> keys;
-  for (const auto& row : p.rows) keys.insert({row.priority, row.weight > 0.0});
-  std::vector<Stage> stages;
-  for (const auto& [priority, weighted] : keys) {
-    Stage stage{priority, weighted, {}};
-    for (std::size_t j = 0; j < p.rows.size(); ++j)
-      if (p.rows[j].priority == priority && (p.rows[j].weight > 0.0) == weighted)
-        stage.rows.push_back(static_cast<Index>(j));
-    stages.push_back(std::move(stage));
-  }
-  return stages;
-}
-
-double root_weight(const ControlProgramme& p, Index j) {
-  const double w = p.rows[static_cast<std::size_t>(j)].weight;
-  return w > 0.0 ? std::sqrt(w) : 1.0;
-}
-
-/// The points y + Z w that are left, Z orthonormal.
-struct Affine {
-  VectorXd y;
-  MatrixXd Z;
-
-  /// Least squares of rows A y = b among them; what is left of them then. `size`: of the rows if nothing cancelled.
-  void reduce(const MatrixXd& A, const VectorXd& b, const VectorXd& size) {
-    if (A.rows() == 0 || Z.cols() == 0) return;
-    MatrixXd P = A * Z;
-    // A row that what came before leaves no room for is rounding here.
-    for (Index j = 0; j < P.rows(); ++j)
-      if (P.row(j).norm() <= dependent * size(j)) P.row(j).setZero();
-    const VectorXd missing = b - A * y;
-    // Rows may be of very different sizes: unit rows have their rank, and tell whether all can be met. Where they cannot, it is the rows
-    // as they are whose squares are least.
-    MatrixXd unit = P;
-    VectorXd of_unit = missing;
-    for (Index j = 0; j < unit.rows(); ++j)
-      if (const double norm = unit.row(j).norm(); norm > 0.0) unit.row(j) /= norm, of_unit(j) /= norm;
-    Eigen::ColPivHouseholderQR<MatrixXd> qr(unit);
-    qr.setThreshold(dependent);
-    const auto solve = [&](const MatrixXd& rows, const VectorXd& right, MatrixXd& rest) {
-      const Eigen::JacobiSVD<MatrixXd> svd(rows, Eigen::ComputeThinU | Eigen::ComputeFullV);
-      const Index rank = std::min<Index>(qr.rank(), svd.singularValues().size());
-      VectorXd w = VectorXd::Zero(Z.cols());
-      for (Index i = 0; i < rank; ++i)
-        if (const double s = svd.singularValues()(i); s > 0.0)
-          w += svd.matrixV().col(i) * (svd.matrixU().col(i).dot(right) / s);
-      rest = svd.matrixV().rightCols(Z.cols() - rank);
-      return w;
-    };
-    MatrixXd rest;
-    VectorXd w = solve(unit, of_unit, rest);
-    const VectorXd left = of_unit - unit * w;
-    for (Index j = 0; j < left.size(); ++j)
-      if (std::abs(left(j)) > met_tolerance * (std::abs(of_unit(j)) + w.norm())) {
-        w = solve(P, missing, rest);
-        break;
-      }
-    y += Z * w;
-    Z = MatrixXd(Z * rest);
-  }
-};
-
-struct Rows {
-  MatrixXd A;
-  VectorXd b, size;
-};
-
-Rows take(const ControlProgramme& p, const std::vector<Index>& rows) {
-  Rows taken{MatrixXd(static_cast<Index>(rows.size()), p.G.cols()), VectorXd(static_cast<Index>(rows.size())), {}};
-  taken.size.resize(taken.b.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto at = static_cast<Index>(i);
-    const double w = root_weight(p, rows[i]);
-    taken.A.row(at) = w * p.G.row(rows[i]);
-    taken.b(at) = w * p.r(rows[i]);
-    taken.size(at) = w * p.size(rows[i]);
-  }
-  return taken;
-}
+using namespace control_mode;
 
 /// Minimises ‖P z − p‖² over rows of C z ≥ d, some of them equalities, from a feasible z. Primal active set; ties by the least index.
 class LeastSquares {
@@ -311,7 +218,7 @@ void refuse(const ControlProgramme& p, const Stage& stage, std::vector<ControlAn
     const bool sided =
         std::any_of(rows.begin(), rows.end(), [&](Index j) { return p.rows[static_cast<std::size_t>(j)].one_sided; });
     if (!sided) {
-      Affine all{VectorXd::Zero(p.G.cols()), MatrixXd::Identity(p.G.cols(), p.G.cols())};
+      Affine all{VectorXd::Zero(p.G.cols()), MatrixXd::Identity(p.G.cols(), p.G.cols()), true};
       const Rows taken = take(p, rows);
       all.reduce(taken.A, taken.b, taken.size);
       return all.y;
@@ -388,30 +295,7 @@ Index find_control_rank(const ControlProgramme& p, std::vector<char>& influenced
 }
 
 VectorXd solve_control_mode(const ControlProgramme& p, const ControlMode& mode) {
-  const Index k = p.G.cols();
-  Affine left{VectorXd::Zero(k), MatrixXd::Identity(k, k)};
-  std::vector<Index> fixed;
-  for (std::size_t i = 0; i < mode.at_limit.size(); ++i)
-    if (mode.at_limit[i] != 0) fixed.push_back(static_cast<Index>(i));
-  if (!fixed.empty()) {
-    MatrixXd A(static_cast<Index>(fixed.size()), k);
-    VectorXd b(A.rows()), size(A.rows());
-    for (std::size_t i = 0; i < fixed.size(); ++i) {
-      const auto at = static_cast<Index>(i);
-      A.row(at) = p.T.row(fixed[i]);
-      b(at) = mode.at_limit[static_cast<std::size_t>(fixed[i])] > 0 ? p.high(fixed[i]) : p.low(fixed[i]);
-      size(at) = A.row(at).norm();
-    }
-    left.reduce(A, b, size);
-  }
-  for (const Stage& stage : stages_of(p)) {
-    std::vector<Index> rows;
-    for (const Index j : stage.rows)
-      if (!p.rows[static_cast<std::size_t>(j)].one_sided || mode.held[static_cast<std::size_t>(j)]) rows.push_back(j);
-    const Rows taken = take(p, rows);
-    left.reduce(taken.A, taken.b, taken.size);
-  }
-  return left.y - left.Z * (left.Z.transpose() * left.y);
+  return ModeSolver(p, mode).solve([](const Rows&, const MatrixXd&, const VectorXd&) {});
 }
 
 ControlAnswer solve_control(const ControlProgramme& p) {

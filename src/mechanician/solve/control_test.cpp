@@ -10,6 +10,7 @@
 
 #include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/solve/eigen_decompositions.hpp"
+#include "mechanician/solve/limit_pulls.hpp"
 #include "mechanician/solve/random_system_for_test.hpp"
 
 namespace mechanician {
@@ -329,6 +330,58 @@ TEST(Control, is_that_of_all_sets_with_limits_weights_priorities_and_one_sided_r
     if (HasFailure()) break;
   }
   for (const int seen : {limited, missed, sided}) EXPECT_GT(seen, static_cast<int>(trials) / 10);
+}
+
+TEST(Control, pulls_at_limits_are_where_efforts_go_if_let_go) {
+  int inwards = 0, outwards = 0;
+  const unsigned trials = num_trials(3000);
+  for (std::uint64_t seed = 0; seed < trials; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(900000 + seed);
+    const ControlProgramme p = draw_programme(random);
+    ControlMode mode = solve_control(p).mode;
+    // What acts at the answer is pressed against its limits; any other set of limits may be drawn either way.
+    const VectorXd at_answer = calc_limit_pulls(p, mode).along;
+    for (Index i = 0; i < at_answer.size(); ++i)
+      EXPECT_GE(mode.at_limit[static_cast<std::size_t>(i)] * at_answer(i), -1e-9) << "effort " << i;
+    for (std::size_t i = 0; i < mode.at_limit.size(); ++i) {
+      const int at = random_int(random, -1, 1);
+      const auto k = static_cast<Index>(i);
+      mode.at_limit[i] = std::isfinite(at > 0 ? p.high(k) : p.low(k)) ? at : 0;
+    }
+    const VectorXd pulls = calc_limit_pulls(p, mode).along;
+    for (std::size_t i = 0; i < mode.at_limit.size(); ++i) {
+      const auto k = static_cast<Index>(i);
+      if (mode.at_limit[i] == 0) {
+        EXPECT_EQ(pulls(k), 0.0);
+        continue;
+      }
+      ControlMode let_go = mode;
+      let_go.at_limit[i] = 0;
+      const double beyond = solve_control_mode(p, let_go)(k) - (mode.at_limit[i] > 0 ? p.high(k) : p.low(k));
+      if (std::abs(beyond) < 1e-6 || std::abs(pulls(k)) < 1e-9) continue;
+      EXPECT_GT(beyond * pulls(k), 0.0) << "effort " << i << "\n" << p.G;
+      ++(mode.at_limit[i] * beyond > 0.0 ? outwards : inwards);
+    }
+    if (HasFailure()) break;
+  }
+  for (const int seen : {inwards, outwards}) EXPECT_GT(seen, static_cast<int>(trials) / 10);
+}
+
+TEST(Control, pulls_pass_zero_without_a_pole) {
+  // Two rows, one effort free, the other at its limit; what they do comes to be the same at s = 0, where ρ is not zero.
+  for (const double s : {-1e-2, -1e-5, -1e-8, 1e-8, 1e-5, 1e-2}) {
+    ControlProgramme p;
+    p.rows.resize(2);
+    p.G.resize(2, 2), p.G << 1.0, 0.5, 0.0, s;
+    p.r.resize(2), p.r << 0.3, 2.0;
+    p.size = VectorXd::Ones(2), p.r_size = p.r.cwiseAbs(), p.T = MatrixXd::Identity(2, 2);
+    p.low = VectorXd::Constant(2, -1.0), p.high = VectorXd::Constant(2, 1.0);
+    const VectorXd pulls = calc_limit_pulls(p, {{0, 1}, {0, 0}}).along;
+    const double size = std::hypot(0.5, s), missing = 2.0 - s;
+    EXPECT_NEAR(pulls(1), s * missing / (size * (size + missing / 2.0)), 1e-12) << s;
+    EXPECT_EQ(solve_control(p).mode.at_limit[1], s > 0.0 ? 1 : -1) << s;
+  }
 }
 
 TEST(Control, priorities_and_weights_no_point_is_better) {
