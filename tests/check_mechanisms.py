@@ -1331,6 +1331,70 @@ every = 0.02
     that("corners that are not there", done.returncode == 1 and "toe" in done.stderr, done.stderr)
 
 
+def controlled_parts(program):
+    """Actuators, limits, costs, free forces, samples and a model that is believed, of parts: against all of it written out."""
+    cart = """
+coordinates = ["x", "y", "u[1..2]"]
+[parameters]
+m = 2
+F = 3
+[dynamics]
+kinetic = "(m*x'^2 + y'^2)/2 + sum(i = 1..2, u[i]'^2)/2"
+[actuators]
+mot = { x = "1", y = "0.2", limit = "F", cost = 2 }
+side = { by = { y = "1 + 0.1*x" }, limit = [-2, 4] }
+pull = { for = "i = 1..2", "u[i]" = "i", limit = 1.5 }
+"push[i]" = { for = "i = 1..2", on = "x + u[i]", cost = 9 }
+[control]
+cost = { side = "3 + m" }
+SETTING
+[control.place]
+equation = "x = 0.8"
+frequency = 5
+[control.hold]
+for = "i = 1..2"
+equation = "u[i] = 0.1*i"
+frequency = 3
+[nominal]
+m = 1.5
+[outputs]
+effort = "tau(mot)"
+"""
+    end = "[run]\nto = 0.6\nevery = 0.1\ntolerance = 1e-10\n"
+
+    one = cart.replace("SETTING", "every = 0.05")
+    with_setting = lambda said: [("cart.toml", cart.replace("SETTING", said))]
+    family = '[parts."c[j]"]\nfor = "j = 1..2"\nmodel = "cart.toml"\nset = { F = "1 + j" }\n' + end
+    alone = [rows(program, one.replace("F = 3", f"F = {1 + j}") + end) for j in (1, 2)]
+    both = rows(program, family, files=with_setting("every = 0.05"))
+    that("controlled parts: rows", len(both) == 7 and all(len(rows_of) == 7 for rows_of in alone), len(both))
+    for j in (1, 2):
+        for a, b in zip(both, alone[j - 1]):
+            for key in ("x", "y", "u[1]", "u[2]", "x'", "effort", "tau(mot)", "tau(side)", "tau(pull[1])", "tau(pull[2])", "tau(push[1])", "tau(push[2])", "Qcontrol(x)", "Qcontrol(y)"):
+                name = re.sub(r"^(tau|Qcontrol)\((.*)\)$", rf"\1(c[{j}].\2)", key) if "(" in key else f"c[{j}].{key}"
+                that(f"controlled parts: {name}", name in a and near(a[name], b[key], 1e-7), (a.get("t"), a.get(name), b.get(key)))
+    shown = call(program, family, "expand", files=with_setting("every = 0.05")).stdout
+    that("controlled parts: expand", "actuators" in shown and "nominal" in shown and "every" in shown, shown[-600:])
+    # Free forces, without actuators.
+    free = 'coordinates = ["x", "y"]\n[dynamics]\nkinetic = "(x\'^2 + y\'^2)/2"\n[control]\nfree = { y = "-0.1*y\' - y" }\n[control.c]\nequation = "x = 0.3*t"\nfrequency = 2\n[start]\nvelocity = { y = 1 }\n'
+    single, used = rows(program, free + end), rows(program, '[parts.a]\nmodel = "free.toml"\n[parts.b]\nmodel = "free.toml"\n' + end, files=[("free.toml", free)])
+    that("free forces of parts", len(single) == 7 and all(near(b[f"{p}.y"], a["y"], 1e-8) for a, b in zip(single, used) for p in "ab"), used[-1:])
+    # What holds for all of control is said alike everywhere, or by the model itself.
+    own = '[control.more]\nequation = "a.x = a.y"\nfrequency = 1\npriority = 2\n'
+    one_part = '[parts.a]\nmodel = "cart.toml"\n'
+    for what, text, said, wanted in (
+            ("a part alone samples", one_part + own, "every = 0.05", "the part `a` gives `every` in [control], and not all other control does the same"),
+            ("another time", "[control]\nevery = 0.1\n" + one_part, "every = 0.05", "gives `every`"),
+            ("one of two", one_part + '[parts.b]\nmodel = "plain.toml"\n', "every = 0.05", "the part `b` does not give `every`"),
+            ("robust", one_part + own, "robust = { gain = 5, layer = 1e-3 }", "gives `robust`"),
+            ("a matrix of costs", one_part, "", "`cost` in [control] of the part `a` cannot be put together")):
+        files = with_setting(said) if what != "a matrix of costs" else [("cart.toml", free.replace("free = { y = \"-0.1*y' - y\" }", "cost = [[1]]").replace("[control]\n", "[actuators]\nm = { x = \"1\" }\n[control]\n"))]
+        done = call(program, text, "check", files=[*files, ("plain.toml", cart.replace("SETTING", ""))])
+        that(f"control of parts: {what}", done.returncode == 1 and wanted in done.stderr and ":1:" in done.stderr, (done.returncode, done.stderr))
+    # The model that uses the part may say it for all.
+    that("said for all", call(program, "[control]\nevery = 0.1\n" + one_part, "check", files=with_setting("")).returncode == 0)
+
+
 def parts_of_parts(program):
     """Numbers of a part of a part are made of the parameters of the part; what is its own part is said so."""
     inner = "coordinates = [\"x\"]\n[parameters]\nk = 4\n[dynamics]\nkinetic = \"x'^2/2\"\npotential = \"k*x^2/2\"\n[start]\nposition = { x = 1 }\n"
@@ -1768,7 +1832,7 @@ def drives_by_coordinate(program):
 
 def main():
     program = sys.argv[1]
-    for check in (screw, hooke, axes_of_few_digits, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, repeated_parts, families_that_mention_families, masses_beside_bodies, families_everywhere, pictures, nearly_unturned, sliding_boxes, pushed_crates, slips_that_joints_forbid, balls_in_a_plane, stops_in_both_formulations, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
+    for check in (screw, hooke, axes_of_few_digits, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, repeated_parts, controlled_parts, families_that_mention_families, masses_beside_bodies, families_everywhere, pictures, nearly_unturned, sliding_boxes, pushed_crates, slips_that_joints_forbid, balls_in_a_plane, stops_in_both_formulations, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
                   corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits, least_reactions, axes_point_one_way, quaternions_of_the_file, held_where_the_file_says, springs_without_length, drives_by_coordinate, long_chain, heights_that_stay, meshes):
         check(program)
     print(f"{passed} passed, {failed} failed")

@@ -9,6 +9,7 @@
 #include "mechanician/expression/degree.hpp"
 #include "mechanician/model/index_values.hpp"
 #include "mechanician/model/model_reader.hpp"
+#include "mechanician/model/parts_control.hpp"
 
 namespace mechanician {
 
@@ -20,17 +21,20 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// What is said of control as a whole; a requirement may have such a name too.
-bool is_setting(const TomlMember& field) {
-  const bool named = is_one_of(field.name, {"cost", "free", "every", "robust"});
-  return named && !(field.value.type == TomlValue::Type::table && field.value.find("equation"));
+/// m of "m[i]" with the indices as they are: `m = { for = … }` and `"m[i]" = { for = … }` are the same.
+std::string family_of(const std::string& written, const std::vector<TermIndex>& indices) {
+  const ParsedName name = parse_name(written);
+  const bool same =
+      name.indexed && std::equal(name.indices.begin(), name.indices.end(), indices.begin(), indices.end(),
+                                 [](const auto& piece, const TermIndex& i) { return piece.text == i.name; });
+  return same ? name.name : written;
 }
 
 }  // namespace
 
 void ModelReader::read_control(const TomlMember& field) {
   using Kind = Term::Part::Kind;
-  if (is_setting(field)) return read_control_setting(field);
+  if (is_control_setting(field)) return read_control_setting(field);
   const std::string path = "control." + field.name;
   const TomlValue& table = field.value;
   if (table.type != TomlValue::Type::table) {
@@ -260,7 +264,8 @@ void ModelReader::read_actuator(const TomlMember& field) {
   const auto indices = indices_of(table);
   if (!indices) return fail(path);
   Term term;
-  term.kind = TermKind::actuator, term.name = field.name, term.indices = *indices, term.key = fields_.place_of(field);
+  term.kind = TermKind::actuator, term.name = family_of(field.name, *indices), term.indices = *indices,
+  term.key = fields_.place_of(field);
   term.place = fields_.place_of(field);
   const TomlMember *on = table.find("on"), *by = table.find("by"), *limit = table.find("limit");
   read_part(table.find("cost"), Kind::cost, path + ".cost", term);

@@ -54,14 +54,18 @@ const TomlValue* ModelReader::value_of(const TomlMember& field, const std::strin
 }
 
 std::optional<std::vector<Expr>> ModelReader::label_of(const TomlMember& key, const ParsedName& name) {
+  const auto indices = indices_of(key.value);
+  return indices ? label_of(key, name, *indices) : std::nullopt;
+}
+
+std::optional<std::vector<Expr>> ModelReader::label_of(const TomlMember& key, const ParsedName& name,
+                                                       const std::vector<TermIndex>& indices) {
   const auto wrong = [&](const std::string& message, const std::string& hint) {
     if (!message.empty()) fields_.report(key, message, hint);
     return std::nullopt;
   };
   if (!name.problems.empty()) return wrong(name.problems.front().message, name.problems.front().hint);
-  const auto indices = indices_of(key.value);
-  if (!indices) return std::nullopt;
-  names_.begin(*indices);
+  names_.begin(indices);
   read_in(key);
   std::vector<Expr> label;
   for (const ParsedName::Piece& piece : name.indices) {
@@ -98,7 +102,7 @@ std::optional<MemberSymbol> ModelReader::target_of(const TomlMember& key, const 
     no_coordinate(key, key.name);
     return std::nullopt;
   }
-  const auto label = label_of(key, name);
+  const auto label = label_of(key, name, indices);
   if (!label) return std::nullopt;
   const NameTable::Family* family = names_.find_family(name.name);
   names_.begin(indices);

@@ -158,6 +158,8 @@ class ModelReader {
   const TomlValue* value_of(const TomlMember& field, const std::string& path);
   /// The indices of a key such as "x[i - 1]".
   std::optional<std::vector<Expr>> label_of(const TomlMember& key, const ParsedName& name);
+  std::optional<std::vector<Expr>> label_of(const TomlMember& key, const ParsedName& name,
+                                            const std::vector<TermIndex>& indices);
   /// The coordinate that a key names.
   std::optional<MemberSymbol> target_of(const TomlMember& key, const std::vector<TermIndex>& indices);
   bool no_coordinate(const TomlMember& key, const std::string& name);

@@ -14,6 +14,7 @@
 #include "mechanician/expression/units.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/inside_folder.hpp"
+#include "mechanician/model/parts_control.hpp"
 #include "mechanician/model/read_model.hpp"
 #include "mechanician/model/source_map.hpp"
 #include "mechanician/model/urdf.hpp"
@@ -28,7 +29,7 @@ constexpr int deepest = 8;
 constexpr const char* named_sections[] = {"parameters", "define",     "unknown", "constraints", "control", "bodies",
                                           "points",     "directions", "joints",  "springs",     "forces",  "contacts",
                                           "events",     "outputs",    "states",  "inputs",      "tables",  "modes",
-                                          "vectors",    "summary",    "units"};
+                                          "vectors",    "summary",    "units",   "actuators",   "nominal"};
 
 bool is_named_section(const std::string& name) {
   return std::find(std::begin(named_sections), std::end(named_sections), name) != std::end(named_sections);
@@ -100,7 +101,8 @@ class Prefixing {
       if (m.name == "coordinates")
         for (const TomlValue& item : m.value.items) note(item.text);
       if (is_named_section(m.name) && m.name != "units")
-        for (const TomlMember& k : m.value.members) note(k.name);
+        for (const TomlMember& k : m.value.members)
+          if (m.name != "control" || !is_control_setting(k)) note(k.name);
       if (m.name == "view")
         if (const TomlMember* points = m.value.find("points"))
           for (const TomlMember& k : points->value.members) note(k.name);
@@ -194,6 +196,7 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
   };
   std::map<std::pair<std::string, ParameterOverrides>, Read> known;
   std::map<std::string, std::string> texts;
+  PartsControl control(root);
   const auto wrong = [&](const auto& at, const std::string& message, const std::string& hint = {}) {
     fields.report(at, message, hint);
     good = false;
@@ -271,7 +274,13 @@ bool join_parts(TomlValue& root, const std::string& model_file, FieldReader& fie
     const Prefixing prefixing(part.name, tree, part.begin, part.end);
     prefixing.apply(tree);
     const std::string prefix = part.name + ".";
+    const Rename renamed = [&](const std::string& name) { return prefixing.text(name); };
     for (TomlMember& m : tree.members) {
+      if (m.name == "control")
+        control.join(root, m.value, shown, renamed,
+                     [&](const std::string& message, const std::string& hint) { wrong(part, message, hint); });
+      if (m.name == "actuators")
+        for (TomlMember& k : m.value.members) rename_coordinates(k.value, renamed);
       if (is_named_section(m.name)) {
         TomlValue& to = table_of(root, m.name, part);
         for (TomlMember& k : m.value.members) {

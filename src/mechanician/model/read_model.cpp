@@ -148,23 +148,38 @@ TomlValue part_tree(std::string_view text, const std::string& file, const Parame
                      [&](ModelReader& reader) { return reader.with_parts(joined, depth); });
 }
 
+namespace {
+
+/// Of a model and of its parts, which are read too.
+void add_data_files(const std::filesystem::path& file, std::vector<std::string>& found) {
+  std::string text = read_model_file(file);
+  std::vector<Problem> problems;
+  if (!clean_text(text, {file.string(), text}, problems)) return;
+  const TomlDocument document = parse_toml(SourceMap(text));
+  const auto beside = [&](const std::string& name) { return (file.parent_path() / name).string(); };
+  const TomlMember *start = document.root.find("start"), *from = start ? start->value.find("from") : nullptr;
+  if (from && from->value.type == TomlValue::Type::string) found.push_back(beside(from->value.text));
+  for (const auto& [section, key] :
+       {std::pair("parameters", "csv"), std::pair("tables", "file"), std::pair("parts", "model")}) {
+    const TomlMember* members = document.root.find(section);
+    if (!members) continue;
+    for (const TomlMember& m : members->value.members) {
+      const TomlMember* const named = m.value.find(key);
+      if (!named || named->value.type != TomlValue::Type::string) continue;
+      const std::string other = beside(named->value.text);
+      if (std::find(found.begin(), found.end(), other) != found.end()) continue;
+      found.push_back(other);
+      if (std::string_view(section) == "parts") add_data_files(other, found);
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> data_files(const std::filesystem::path& file) {
   std::vector<std::string> found;
   try {
-    std::string text = read_model_file(file);
-    std::vector<Problem> problems;
-    if (!clean_text(text, {file.string(), text}, problems)) return found;
-    const TomlDocument document = parse_toml(SourceMap(text));
-    const TomlMember *start = document.root.find("start"), *from = start ? start->value.find("from") : nullptr;
-    if (from && from->value.type == TomlValue::Type::string)
-      found.push_back((file.parent_path() / from->value.text).string());
-    for (const auto& [section, key] : {std::pair("parameters", "csv"), std::pair("tables", "file")}) {
-      const TomlMember* members = document.root.find(section);
-      if (!members) continue;
-      for (const TomlMember& m : members->value.members)
-        if (const TomlMember* csv = m.value.find(key); csv && csv->value.type == TomlValue::Type::string)
-          found.push_back((file.parent_path() / csv->value.text).string());
-    }
+    add_data_files(file, found);
   } catch (const std::runtime_error&) {
     // What is wrong with it is said when it is read in earnest.
   }

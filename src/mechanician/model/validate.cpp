@@ -214,11 +214,10 @@ class Validator {
 
   void check_name(const std::string& name, std::string_view what, const Place& at) {
     if (!is_name(name) && !is_member_name(name))
-      report(
-          at,
-          fmt::format("{} cannot be the name of a{} {}", mechanician::quoted(name),
-                      what == "event" || what == "output" || what == "input" || what.starts_with('u') ? "n" : "", what),
-          "a name is a letter or _, then letters, digits and _");
+      report(at,
+             fmt::format("{} cannot be the name of a{} {}", mechanician::quoted(name),
+                         what.find_first_of("aeiou") == 0 ? "n" : "", what),
+             "a name is a letter or _, then letters, digits and _");
   }
 
   /// Of a model that is built in C++; a file is read with its coordinates at hand.
