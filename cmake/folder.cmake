@@ -28,14 +28,17 @@ function(mechanician_flags target)
     # Rows and blocks of matrices without entries are null pointers with an offset in Eigen, which nobody reads.
     target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize=pointer-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_compile_definitions(${target} PRIVATE MECHANICIAN_SANITIZED)
-    if(target MATCHES "^mechanician_(base|expression|equations|compile|solve|large|instant|motion|analysis|ensemble)$")
-      target_compile_options(${target} PRIVATE -O1)  # what computes: the tests save more than that costs
+    if(target MATCHES "^mechanician_(base|expression|model|equations|compile|solve|large|instant|motion|analysis|ensemble)$|^fuzz_")
+      target_compile_options(${target} PRIVATE -O1)  # what reads and computes: the tests save more than that costs
     endif()
     target_link_options(${target} PRIVATE -fsanitize=address,undefined)
-  endif()
-  if(MECHANICIAN_FUZZ)
-    # What the fuzzer steers by: which branches of the library an input reaches.
-    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+    if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+      target_compile_options(${target} PRIVATE -fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/sanitizers.ignore)
+      if(target MATCHES "^mechanician_(base|expression|model|equations)$|^fuzz_")
+        # What the fuzzer steers by: which branches of the library an input reaches. Tests use the same objects.
+        target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+      endif()
+    endif()
   endif()
 endfunction()
 

@@ -127,7 +127,7 @@ std::optional<VectorXd> by_enumeration(const ControlProgramme& p) {
 
 TEST(Control, the_least_cost_within_limits_is_that_of_all_sets_that_may_act) {
   int compared = 0, limited = 0;
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_trials(400); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(seed);
     const int a = random_int(random, 1, 4), m = random_int(random, 1, 3);
@@ -148,8 +148,8 @@ TEST(Control, the_least_cost_within_limits_is_that_of_all_sets_that_may_act) {
     // With what acts as it was found, no search is needed.
     EXPECT_LE((solve_control_mode(p, answer.mode) - answer.y).norm(), 1e-9 * (1 + want->norm()));
   }
-  EXPECT_GT(compared, 150);
-  EXPECT_GT(limited, 50);
+  EXPECT_GT(compared, static_cast<int>(num_trials(150)));
+  EXPECT_GT(limited, static_cast<int>(num_trials(50)));
 }
 
 /// Stage after stage by all sets of what may act: bounds, rows of stages before, one-sided rows that are missed or not; in extended precision. What a stage comes to at best is
@@ -386,7 +386,7 @@ TEST(Control, pulls_pass_zero_without_a_pole) {
 
 TEST(Control, priorities_and_weights_no_point_is_better) {
   int missed = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_trials(300); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(1000 + seed);
     const int a = random_int(random, 1, 5), m = random_int(random, 1, 5);
@@ -409,7 +409,7 @@ TEST(Control, priorities_and_weights_no_point_is_better) {
       ASSERT_FALSE(is_better(objectives(p, other), of)) << "at distance " << far;
     }
   }
-  EXPECT_GT(missed, 30);
+  EXPECT_GT(missed, static_cast<int>(num_trials(30)));
 }
 
 TEST(Control, what_nothing_influences_and_what_contradicts_is_named) {

@@ -324,9 +324,9 @@ TEST(Coulomb, in_the_plane_a_block_starts_down_the_slope_whatever_the_directions
 
 TEST(Coulomb, random_contacts_in_space_obey_the_law_and_do_not_see_the_basis_of_the_slip) {
   int num_sliding = 0, num_sticking = 0;
-  for (int seed = 1; seed <= 300; ++seed) {
+  for (unsigned seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
-    std::mt19937_64 random(static_cast<std::uint64_t>(seed));
+    std::mt19937_64 random(seed);
     const Index n = random_int(random, 3, 6);
     const MatrixXd F = testing::random_matrix(random, n, n);
     const bool wire = random_int(random, 0, 2) == 0;
@@ -447,9 +447,9 @@ std::vector<VectorXd> brute_force(const testing::DenseValues& v, const std::vect
 
 TEST(Coulomb, random_contacts_agree_with_the_elimination_of_every_mode) {
   std::array<int, 3> seen{};
-  for (int seed = 1; seed <= 400; ++seed) {
+  for (unsigned seed = 1; seed <= num_trials(400); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
-    std::mt19937_64 random(static_cast<std::uint64_t>(seed));
+    std::mt19937_64 random(seed);
     const Index m = random_int(random, 1, 3);
     const Index n = random_int(random, static_cast<int>(2 * m), 8);
     const MatrixXd F = testing::random_matrix(random, n, n);
@@ -492,9 +492,11 @@ TEST(Coulomb, random_contacts_agree_with_the_elimination_of_every_mode) {
     }
     if (HasFailure()) return;
   }
-  EXPECT_GT(seen[0], 5);
-  EXPECT_GT(seen[1], 200);
-  EXPECT_GT(seen[2], 5);
+  EXPECT_GT(seen[1], static_cast<int>(num_trials(200)));
+  if (!sanitized) {  // a tenth of the trials has hardly any
+    EXPECT_GT(seen[0], 5);
+    EXPECT_GT(seen[2], 5);
+  }
 }
 
 // A square plate on four feet: x, y, z, three small angles; the feet at height −h.

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <set>
 
+#include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/solve/dense_values_for_test.hpp"
 #include "mechanician/solve/random_system_for_test.hpp"
 
@@ -114,7 +115,7 @@ TEST(Diagnosis, names_the_three_rows_that_contradict_and_not_the_fourth) {
 }
 
 TEST(Diagnosis, redundant_rows_are_those_that_depend_on_rows_before_them) {
-  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_trials(3000); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     std::mt19937_64 random(seed);
     const Index m = random_int(random, 1, 9), n = random_int(random, 1, 6);
@@ -163,7 +164,7 @@ TEST(Diagnosis, redundant_rows_are_those_that_depend_on_rows_before_them) {
 }
 
 TEST(Diagnosis, coefficients_of_dependent_rows_are_good_to_ten_digits) {
-  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_trials(500); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     std::mt19937_64 random(seed);
     SystemSpec spec{.n = random_int(random, 3, 12), .log_condition = random_real(random, 0.0, 3.0)};

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/solve/dense_values_for_test.hpp"
 #include "mechanician/solve/one_sided_oracle_for_test.hpp"
 #include "mechanician/solve/random_system_for_test.hpp"
@@ -126,7 +127,7 @@ TEST(OneSided, a_thousand_random_programmes_agree_with_the_enumeration_of_sets) 
 
 TEST(OneSided, singular_masses_are_determined_open_or_without_an_answer_as_the_enumeration_says) {
   int num_solved = 0, num_open = 0, num_none = 0;
-  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+  for (std::uint64_t seed = 1; seed <= num_trials(1000); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     auto spec = random_programme_spec(seed);
     spec.n = std::min(spec.n, 3);
@@ -152,9 +153,9 @@ TEST(OneSided, singular_masses_are_determined_open_or_without_an_answer_as_the_e
     }
     if (HasFailure()) return;
   }
-  EXPECT_GT(num_solved, 200);
-  EXPECT_GT(num_open, 20);
-  EXPECT_GT(num_none, 100);
+  EXPECT_GT(num_solved, static_cast<int>(num_trials(200)));
+  EXPECT_GT(num_open, static_cast<int>(num_trials(20)));
+  EXPECT_GT(num_none, static_cast<int>(num_trials(100)));
 }
 
 TEST(OneSided, a_mass_on_a_floor_is_held_lifted_or_balanced) {

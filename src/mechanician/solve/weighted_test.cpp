@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mechanician/base/trials_for_test.hpp"
 #include "mechanician/solve/dense_values_for_test.hpp"
 #include "mechanician/solve/eigen_decompositions.hpp"
 #include "mechanician/solve/form.hpp"
@@ -29,7 +30,7 @@ MatrixXd random_weights(std::mt19937_64& random, Index size) {
 
 TEST(Weighted, agrees_with_the_stacked_system_of_u97) {
   int count = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_trials(300); ++seed) {
     std::mt19937_64 random(seed);
     SystemSpec spec = random_spec(random, 1.0, false);
     spec.log_row_scale = 0;
@@ -73,12 +74,12 @@ TEST(Weighted, agrees_with_the_stacked_system_of_u97) {
     }
     ++count;
   }
-  EXPECT_GT(count, 200);
+  EXPECT_GT(count, static_cast<int>(num_trials(200)));
 }
 
 TEST(Weighted, rows_without_weight_hold_exactly_and_gauss_decides_the_rest) {
   int count = 0;
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (std::uint64_t seed = 0; seed < num_trials(400); ++seed) {
     std::mt19937_64 random(seed + 1000);
     const bool singular = seed % 3 == 2;
     SystemSpec spec = random_spec(random, 1.0, singular);
@@ -143,7 +144,7 @@ TEST(Weighted, rows_without_weight_hold_exactly_and_gauss_decides_the_rest) {
     EXPECT_NEAR((A_e * got.qdd - b_e).norm(), 0, 1000 * eps * kappa * size);
     ++count;
   }
-  EXPECT_GT(count, 150);
+  EXPECT_GT(count, static_cast<int>(num_trials(150)));
 }
 
 TEST(Weighted, weights_have_no_influence_on_consistent_rows) {
