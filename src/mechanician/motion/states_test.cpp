@@ -144,6 +144,20 @@ TEST_P(States, what_rounding_does_to_the_time_matters_only_where_rates_depend_on
 
 INSTANTIATE_TEST_SUITE_P(methods, States, testing::Values(Method::automatic, Method::bdf));
 
+/// Where derivatives are found by differences.
+TEST(states, stiff_ones_beside_sliding_friction_are_those_of_the_explicit_method) {
+  const std::string text =
+      "coordinates = [\"x\", \"y\"]\n[states]\ni = { rate = \"(5 - 1e3*i - 0.3*x')/0.01\", start = 0.1 }\n"
+      "w = { rate = \"-1e3*(w - i)\" }\n[dynamics]\nkinetic = \"x'^2 + y'^2\"\npotential = \"20*y\"\n"
+      "force = { x = \"2e4*w - 0.5*x'\" }\n[constraints.floor]\nequation = \"y = 0\"\nfriction = 0.2\nslip = \"x'\"\n"
+      "[start]\nposition = { x = 0, y = 0 }\nvelocity = { x = 3, y = 0 }\n";
+  const Made stiff = run_text(text, 0.2, 1e-10, {0.2}, Method::bdf),
+             plain = run_text(text, 0.2, 1e-10, {0.2}, Method::dop853);
+  for (int i = 0; i < 4; ++i)
+    EXPECT_NEAR(stiff.samples[0].q(i), plain.samples[0].q(i), 1e-7 * std::abs(plain.samples[0].q(i))) << i;
+  EXPECT_NEAR(stiff.samples[0].qd(2), plain.samples[0].qd(2), 1e-4);  // 1e5 times what i is off by
+}
+
 TEST(states, work_and_energy_are_those_of_the_coordinates_alone) {
   const Made r = run_text(motor, 2.0, 1e-11, {2.0});
   const Sample& s = r.samples.front();
