@@ -17,6 +17,13 @@ bool AccelerationDerivatives::are_known(const Dynamics& dynamics) {
   return facts.n > most_by_differences || !(facts.needs_reactions || dynamics.has_sliding() || dynamics.is_weighed());
 }
 
+bool AccelerationDerivatives::are_states_free(const EquationFacts& facts) {
+  std::vector<int> row_of(static_cast<std::size_t>(facts.n), -1);
+  for (const StateRow& z : facts.states) row_of[z.coordinate] = z.row;
+  return std::all_of(facts.pattern.A.begin(), facts.pattern.A.end(),
+                     [&](const SparseEntry& e) { return row_of[e.col] < 0 || row_of[e.col] == e.row; });
+}
+
 /// Entries: M below and on the diagonal, M above it, Aᵀ, A, the diagonal of rows, derivatives.
 SparseLu AccelerationDerivatives::make_lu(Dynamics& dynamics) {
   const EquationFacts& facts = dynamics.facts();
@@ -42,14 +49,19 @@ AccelerationDerivatives::AccelerationDerivatives(Dynamics& dynamics)
   rates_.resize(static_cast<std::size_t>(dynamics.size()));
   x_.resize(static_cast<std::size_t>(n_ + m_)), p_.resize(static_cast<std::size_t>(2 * n_));
   kept_.assign(static_cast<std::size_t>(m_), 0);
+  of_state_ = kept_;
+  for (const StateRow& z : facts.states) of_state_[z.row] = 1;
 }
 
 bool AccelerationDerivatives::linearise(double t, std::span<const double> y, std::span<const double>) {
   // On the constraints: near singular states λ is nothing but what a state is off them.
   std::vector<double>& state = p_;
-  std::copy_n(y.begin(), state.size(), state.begin());
-  if (!dynamics_.rows_that_act().empty() && !dynamics_.project(t, state.data()).ok)
+  const auto take = [&] {
     std::copy_n(y.begin(), state.size(), state.begin());
+    return !by_rates_ || dynamics_.set_state_rates(t, state.data());
+  };
+  if (!take() || (!dynamics_.rows_that_act().empty() && !dynamics_.project(t, state.data()).ok && !take()))
+    return false;
   // q̈ and λ as the factors have them, for compiled code gives no multipliers.
   if (!dynamics_.rhs_by_factors(t, state.data(), rates_.data())) return false;
   const EquationValues::Numbers numbers = dynamics_.values().numbers();
@@ -82,7 +94,7 @@ bool AccelerationDerivatives::factor(double gamma) {
     if (!kept_[j]) K[*place] = 1.0;
   for (std::size_t k = 0; k < entries_.size(); ++k, ++place)
     if (const int row = entries_[k].row; row < n_ || kept_[row - n_])
-      K[*place] -= gamma * (by_qd_[k] + gamma * by_q_[k]);
+      K[*place] -= gamma * (is_by_rate(row) ? by_qd_[k] : by_qd_[k] + gamma * by_q_[k]);
   return lu_.factor();
 }
 
@@ -90,8 +102,15 @@ void AccelerationDerivatives::solve_for_acceleration(const double* p, const doub
   std::fill(x_.begin(), x_.end(), 0.0);
   for (std::size_t k = 0; k < entries_.size(); ++k) {
     const auto [row, col] = entries_[k];
-    if (row < n_ || kept_[row - n_]) x_[row] += by_q_[k] * p[col] + by_qd_[k] * r_v[col];
+    if (is_by_rate(row))
+      x_[row] += by_qd_[k] * p[col] / gamma_;
+    else if (row < n_ || kept_[row - n_])
+      x_[row] += by_q_[k] * p[col] + by_qd_[k] * r_v[col];
   }
+  const std::vector<SparseEntry>& at = dynamics_.facts().pattern.A;
+  if (by_rates_ && gamma_ != 0.0)
+    for (std::size_t k = 0; k < A_.size(); ++k)
+      if (of_state_[at[k].row]) x_[n_ + at[k].row] -= A_[k] * r_v[at[k].col] / gamma_;
   lu_.solve(x_.data());
 }
 
@@ -103,6 +122,8 @@ void AccelerationDerivatives::solve(std::span<double> r) {
     r_v[i] += gamma_ * x_[i];
     r_q[i] += gamma_ * r_v[i];
   }
+  if (by_rates_)
+    for (const StateRow& z : dynamics_.facts().states) r_v[z.coordinate] = 0.0;
 }
 
 void AccelerationDerivatives::apply(const double* dq, const double* dqd, double* dqdd) {

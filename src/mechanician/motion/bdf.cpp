@@ -126,7 +126,7 @@ class Bdf::Impl {
     newton_ = problem_.newton;
     if (!newton_)
       newton_ = std::make_shared<DifferenceNewton>(
-          problem_.num_dynamic, problem_.num_positions, problem_.size,
+          problem_.num_dynamic, problem_.num_positions, problem_.size, problem_.by_rates,
           [this](double t, std::span<const double> y, std::span<double> dy) { return evaluate(t, y, dy); });
     // Newton's matrix is not seen by CVODES: it is made and solved with by newton_.
     matrix_.reset(made(SUNMatNewEmpty(context_.get())));
@@ -228,6 +228,7 @@ class Bdf::Impl {
       return true;
     }
     if (last_step() == 0.0 || failure_ != Failure::none) return false;
+    if (derivative > order()) return std::fill(out.begin(), out.end(), 0.0), true;
     if (CVodeGetDky(cvode_.get(), t, derivative, state_.get()) != CV_SUCCESS) return false;
     std::copy_n(span_of(state_.get()).begin(), problem_.num_dynamic, out.begin());
     if (!quadratures_) return true;
@@ -378,19 +379,21 @@ class Bdf::Impl {
     return 0;
   }
 
-  // What rounding does to the projection; and what that of the state and of the time does to a step, (I − hβJ)⁻¹δ with |δ_i| = eps (|y_i| + |t y′_i|): an error
-  // estimate below that is no reason to shorten the step, and Newton cannot do better either. The signs of δ are not
-  // known; a few patterns stand for all.
+  // What rounding does to the projection; and what that of the state and of the time does to a step, (I − hβJ)⁻¹δ with |δ_i| = eps (|y_i| + |t y′_i|), the
+  // second where f depends on the time: elsewhere it is no matter what the time is. An error estimate below that is no
+  // reason to shorten the step, and Newton cannot do better either. The signs of δ are not known; a few patterns stand for all.
   void calc_noise(std::span<const double> y) {
     std::fill(noise_.begin(), noise_.end(), 0.0);
     if (problem_.noise) problem_.noise(t_, y, noise_);
+    for (std::size_t i = 0; i < y.size(); ++i) noise_[i] = std::max(noise_[i], eps * std::abs(y[i]));
     if (last_step() == 0.0) return;
+    const double time = problem_.depends_on_time ? std::abs(t_) : 0.0;
     N_Vector const delta = filtered_.get();
     for (unsigned pattern = 1; pattern <= 3; ++pattern) {
       unsigned bits = pattern;
       for (std::size_t i = 0; i < y.size(); ++i) {
         bits = bits * 1664525u + 1013904223u;
-        const double size = eps * (std::abs(y[i]) + std::abs(t_ * dy_[i]));
+        const double size = eps * (std::abs(y[i]) + time * std::abs(dy_[i]));
         span_of(delta)[i] = (bits >> 16 & 1u) != 0u ? size : -size;
       }
       newton_->solve(span_of(delta));
@@ -525,7 +528,9 @@ double Bdf::t() const { return impl_->t(); }
 std::span<const double> Bdf::y() const { return impl_->y(); }
 std::span<const double> Bdf::rates() const { return impl_->rates(); }
 bool Bdf::interpolate(double t, std::span<double> y) const { return impl_->interpolate(t, 0, y); }
-bool Bdf::interpolate_rate(double t, std::span<double> dy) const { return impl_->interpolate(t, 1, dy); }
+bool Bdf::interpolate_rate(double t, std::span<double> dy, int derivative) const {
+  return impl_->interpolate(t, derivative, dy);
+}
 double Bdf::last_step() const { return impl_->last_step(); }
 double Bdf::next_step() const { return impl_->next_step(); }
 int Bdf::order() const { return impl_->order(); }

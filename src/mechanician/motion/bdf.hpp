@@ -22,6 +22,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "mechanician/motion/newton_system.hpp"
 
@@ -33,6 +34,9 @@ struct BdfProblem {
   int size = 0;           ///< of y
   int num_dynamic = 0;    ///< the first so many components enter f; the rest are quadratures
   int num_positions = 0;  ///< the first so many are q, the next so many are q̇ = q′ exactly; 0: nothing is known of f
+  /// Of the positions, those of first order: f gives their rates, and in the place of their q̇ y and f are zero.
+  std::vector<int> by_rates = {};
+  bool depends_on_time = true;  ///< f does, apart from y
   /// y: the first num_dynamic components; dy: all.
   std::function<bool(double t, std::span<const double> y, std::span<double> dy)> rhs = {};
   /// Moves y, the first num_dynamic components, onto the constraints; may be empty.
@@ -89,8 +93,8 @@ class Bdf {
 
   /// From the polynomial of the last step, not projected. False for times outside it.
   bool interpolate(double t, std::span<double> y) const;
-  /// Its derivative. False also before the first step.
-  bool interpolate_rate(double t, std::span<double> dy) const;
+  /// Its derivative, the first or a higher one. False also before the first step.
+  bool interpolate_rate(double t, std::span<double> dy, int derivative = 1) const;
 
   double last_step() const;  ///< size; 0 before the first step
   double next_step() const;  ///< what will be tried next; 0 before the first step

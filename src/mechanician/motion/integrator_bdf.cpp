@@ -116,6 +116,15 @@ void SmoothMotion::begin_implicit() {
   on_trial_ = false;
 }
 
+bool SmoothMotion::make_whole(double time, std::span<const double> y) {
+  std::copy(y.begin(), y.end(), whole_.begin());
+  return step_.by_rates.empty() || dynamics_.set_state_rates(time, whole_.data());
+}
+
+void SmoothMotion::leave_out_rates(std::span<double> y) const {
+  for (const int i : step_.by_rates) y[dynamics_.n() + i] = 0.0;
+}
+
 void SmoothMotion::restart_implicit() {
   const auto n = static_cast<std::size_t>(dynamics_.n());
   if (!step_.bdf) {
@@ -123,12 +132,29 @@ void SmoothMotion::restart_implicit() {
     problem.size = dynamics_.size();
     problem.num_dynamic = static_cast<int>(2 * n);
     problem.num_positions = static_cast<int>(n);
+    problem.depends_on_time = dynamics_.facts().depends_on_time;
+    // States of first order by their rates alone: a rate beside its state, as velocities are beside positions, would bring every
+    // rounding of the state back times what the fastest of them has per step.
+    if (AccelerationDerivatives::are_states_free(dynamics_.facts()))
+      for (const StateRow& z : dynamics_.facts().states) step_.by_rates.push_back(z.coordinate);
+    problem.by_rates = step_.by_rates;
+    whole_.assign(static_cast<std::size_t>(dynamics_.size()), 0.0), whole_rate_ = whole_;
     problem.rhs = [this](double time, std::span<const double> y, std::span<double> dy) {
-      if (dynamics_.rhs(time, y.data(), dy.data())) return bdf_call_ = dynamics_.calls, true;
-      bad_.note(time, y.data(), dynamics_.n());
-      return false;
+      if (!make_whole(time, y) || !dynamics_.rhs(time, whole_.data(), whole_rate_.data())) {
+        bad_.note(time, whole_.data(), dynamics_.n());
+        return false;
+      }
+      std::copy(whole_rate_.begin(), whole_rate_.end(), dy.begin());
+      leave_out_rates(dy);
+      return bdf_call_ = dynamics_.calls, true;
     };
-    problem.project = [this](double time, std::span<double> y) { return dynamics_.project(time, y.data()).ok; };
+    if (dynamics_.num_constraints() > static_cast<int>(step_.by_rates.size()))
+      problem.project = [this](double time, std::span<double> y) {
+        if (!make_whole(time, y) || !dynamics_.project(time, whole_.data()).ok) return false;
+        std::copy_n(whole_.begin(), y.size(), y.begin());
+        leave_out_rates(y);
+        return true;
+      };
     // Of the begin of a step, where much may still be at zero: what it may come to counts.
     problem.typical = [this](std::span<const double> y, std::span<double> typical) {
       const auto k = static_cast<std::size_t>(dynamics_.n());
@@ -144,9 +170,11 @@ void SmoothMotion::restart_implicit() {
       }
     };
     problem.noise = [this](double time, std::span<const double> y, std::span<double> noise) {
-      dynamics_.calc_projection_noise(time, y.data(), tolerance_factor * options.tolerance, noise);
+      if (!make_whole(time, y)) return;
+      dynamics_.calc_projection_noise(time, whole_.data(), tolerance_factor * options.tolerance, noise);
+      leave_out_rates(noise);
     };
-    find_derivatives();
+    if (find_derivatives()) derivatives_->take_states_by_rates();
     problem.newton = derivatives_;
     step_.bdf = std::make_unique<Bdf>(std::move(problem),
                                       BdfOptions{.tolerance = std::max(tolerance_factor * options.tolerance, 1e-14),
@@ -157,7 +185,9 @@ void SmoothMotion::restart_implicit() {
   const double pace = dynamics_.sizes.reach.pace(dynamics_.sizes.in_units(step_.rk.k[12].data() + n));
   double energy = std::max(ledger_.in_play(), ledger_.kinetic());
   if (!(energy > Reach::tiny)) energy = pace * pace;
-  step_.bdf->start(t, step_.rk.y_new, energy > Reach::tiny ? energy : 1.0);
+  std::vector<double> begin = step_.rk.y_new;
+  leave_out_rates(begin);
+  step_.bdf->start(t, begin, energy > Reach::tiny ? energy : 1.0);
   restart_pending_ = false;
   steps_since_restart_ = 0;
   trial_since_ = t, trial_evaluations_ = step_.bdf->statistics().evaluations;
@@ -198,7 +228,11 @@ bool SmoothMotion::advance_implicit() {
   ++statistics_.steps, ++steps_since_restart_;
   error_ = 1.0, step_begin = t, t = std::min(step_.bdf->t(), options.to);
   step_.set(step_begin, t - step_begin, {.implicit = true});
-  std::copy(step_.bdf->y().begin(), step_.bdf->y().end(), step_.rk.y_new.begin());
+  if (!make_whole(t, step_.bdf->y())) {
+    fail_not_finite(t, step_.rk.y_new.data(), "the state cannot be evaluated");
+    return false;
+  }
+  step_.rk.y_new = whole_;
   if (const auto place = narrow_.find()) return go_back_to(*place);
   if (narrow_step_ > 0.0) narrow_step_ = 2.0 * narrow_step_ < options.to - t ? 2.0 * narrow_step_ : 0.0;
   dynamics_.sizes.see(t - step_begin, step_.rk.y_new.data());
@@ -216,7 +250,7 @@ bool SmoothMotion::advance_implicit() {
     }
   }
   if (const auto rates = step_.bdf->rates(); !rates.empty() && bdf_call_ == dynamics_.calls) {
-    std::copy(rates.begin(), rates.end(), step_.rk.k[12].begin());  // known from the step itself
+    step_.rk.k[12] = whole_rate_;  // known from the step itself
   } else if (!dynamics_.rhs(t, step_.rk.y_new.data(), step_.rk.k[12].data())) {
     fail_not_finite(t, step_.rk.y_new.data(), "the state cannot be evaluated");
     return true;

@@ -119,6 +119,9 @@ class SmoothMotion : public MotionSteps {
   bool go_back_to(const NarrowWatch::Place& place);
   void begin_implicit();
   void restart_implicit();
+  /// whole_: y of the implicit method with the rates of states, which are no components of that.
+  bool make_whole(double time, std::span<const double> y);
+  void leave_out_rates(std::span<double> y) const;
   void watch_stiffness(double h);
   /// Sampled control: the time of the next sample; never where it is not sampled.
   double next_sample() const;
@@ -184,6 +187,7 @@ class SmoothMotion : public MotionSteps {
   double narrow_step_ =
       0.0;  ///< the implicit method is near something narrow, and may go so far; 0: as far as it likes
   BdfStatistics bdf_before_;
+  std::vector<double> whole_, whole_rate_;  ///< of make_whole(), and f of the last one
 };
 
 }  // namespace mechanician

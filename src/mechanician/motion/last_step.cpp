@@ -31,8 +31,16 @@ void LastStep::rough_state(double theta, double* y) {
 
 void LastStep::state_at(double time, double* y, double* rate) {
   if (implicit) {
-    bdf->interpolate(time, {y, static_cast<std::size_t>(dynamics_.size())});
-    if (rate) bdf->interpolate_rate(time, {rate, static_cast<std::size_t>(dynamics_.size())});
+    const auto size = static_cast<std::size_t>(dynamics_.size());
+    const int n = dynamics_.n();
+    bdf->interpolate(time, {y, size});
+    if (rate) bdf->interpolate_rate(time, {rate, size});
+    if (by_rates.empty()) return;
+    slope_.resize(size);
+    if (bdf->interpolate_rate(time, slope_))
+      for (const int i : by_rates) y[n + i] = slope_[i];
+    if (rate && bdf->interpolate_rate(time, slope_, 2))
+      for (const int i : by_rates) rate[n + i] = slope_[i];
     return;
   }
   if (time == end() && !rate) {

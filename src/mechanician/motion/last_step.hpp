@@ -23,6 +23,8 @@ class LastStep {
   bool held = false;         ///< with stages on the constraints
   bool robust = false;       ///< and by the robust path
   bool implicit = false;
+  /// Positions whose rates the implicit method has no components for: states of first order.
+  std::vector<int> by_rates = {};
 
   struct Kind {
     bool crossing = false, held = false, robust = false, implicit = false;
@@ -50,6 +52,7 @@ class LastStep {
   Dynamics& dynamics_;
   double stage_error_;
   bool dense_made_ = false;
+  std::vector<double> slope_;
 };
 
 }  // namespace mechanician

@@ -14,8 +14,10 @@ struct DifferenceNewton::Matrices {
   Eigen::VectorXd solution;
 };
 
-DifferenceNewton::DifferenceNewton(int size, int num_positions, int num_rates, Function f)
+DifferenceNewton::DifferenceNewton(int size, int num_positions, int num_rates, std::span<const int> by_rates,
+                                   Function f)
     : num_positions_(num_positions),
+      by_rates_(by_rates.begin(), by_rates.end()),
       f_(std::move(f)),
       shifted_(static_cast<std::size_t>(size)),
       shifted_dy_(static_cast<std::size_t>(num_rates)),
@@ -31,8 +33,13 @@ bool DifferenceNewton::linearise(double t, std::span<const double> y, std::span<
   J.setZero();
   const int n = num_positions_, size = static_cast<int>(J.rows());
   for (int i = 0; i < n; ++i) J(i, n + i) = 1.0;  // q′ = q̇
+  for (const int i : by_rates_) J(i, n + i) = 0.0;
   std::copy_n(y.begin(), size, shifted_.begin());
+  const auto is_no_component = [&](int j) {
+    return std::find(by_rates_.begin(), by_rates_.end(), j - n) != by_rates_.end();
+  };
   for (int j = 0; j < size; ++j) {
+    if (is_no_component(j)) continue;
     // Rounding of f against its curvature. The typical size 1 is that of the error weights. Along the motion first:
     // what is behind may be out of the domain of f, what is ahead will be needed.
     double increment =
@@ -45,6 +52,7 @@ bool DifferenceNewton::linearise(double t, std::span<const double> y, std::span<
     if (!found) return false;
     const double difference = shifted_[j] - y[j];
     for (int i = n; i < size; ++i) J(i, j) = (shifted_dy_[i] - dy[i]) / difference;
+    for (const int i : by_rates_) J(i, j) = (shifted_dy_[i] - dy[i]) / difference;
     shifted_[j] = y[j];
   }
   return true;

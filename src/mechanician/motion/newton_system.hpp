@@ -22,12 +22,13 @@ class NewtonSystem {
   virtual void forget() {}
 };
 
-/// Dense, for any f: J by one-sided differences, `size` evaluations. q′ = q̇ is known of the first num_positions.
+/// Dense, for any f: J by one-sided differences, `size` evaluations. q′ = q̇ is known of the first num_positions, but of those in
+/// `by_rates`: f gives their rates, and their q̇ is no component of y.
 class DifferenceNewton final : public NewtonSystem {
  public:
   /// f(t, y, dy): false where there is no value. dy may have more components than y.
   using Function = std::function<bool(double t, std::span<const double> y, std::span<double> dy)>;
-  DifferenceNewton(int size, int num_positions, int num_rates, Function f);
+  DifferenceNewton(int size, int num_positions, int num_rates, std::span<const int> by_rates, Function f);
   ~DifferenceNewton() override;
   bool linearise(double t, std::span<const double> y, std::span<const double> dy) override;
   bool factor(double gamma) override;
@@ -36,6 +37,7 @@ class DifferenceNewton final : public NewtonSystem {
  private:
   struct Matrices;
   int num_positions_;
+  std::vector<int> by_rates_;
   Function f_;
   std::vector<double> shifted_, shifted_dy_;
   std::unique_ptr<Matrices> matrices_;

@@ -56,7 +56,8 @@ class Sizes {
   /// The same of what rests.
   static constexpr double rest = 1e-3;
 
-  /// `units`: u_i; `given`: typical sizes of coordinates that are known, 0 where not; may be empty. These count alone. `span`: of the run.
+  /// `units`: u_i; `given`: typical sizes of coordinates that are known, 0 where not; may be empty. These count alone, but for states, which
+  /// count against what they are where that is more. `span`: of the run.
   /// `groups`: by coordinate the family that a state belongs to, −1 of what is no state; empty: nothing is.
   void begin(std::span<const double> units, std::span<const double> given, double span,
              std::span<const int> groups = {}) {
@@ -109,7 +110,8 @@ class Sizes {
   /// What the error of a step counts against: own sizes; and, where the motion is mostly somewhere else, a part of the largest
   /// speed, in the units of this coordinate.
   double of_q(std::size_t i, double value, double h, double speed) const {
-    if (is_state(i)) return is_given(i) ? given_[i] : of_state(i, value);
+    // The size of a state may fall by powers of ten: what is given is the least that counts.
+    if (is_state(i)) return is_given(i) ? std::max(given_[i], value) : of_state(i, value);
     return is_given(i) ? given_[i] : std::max({q[i], value, part * units_[i] * h * speed});
   }
   double of_qd(std::size_t i, double value, double speed) const {

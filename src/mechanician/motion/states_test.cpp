@@ -122,7 +122,41 @@ TEST_P(States, a_motor_under_control_is_the_exponential_of_its_matrix) {
     EXPECT_NEAR(s.q(2), static_cast<double>(x(3)), 300.0 * tolerance) << s.t;
   }
 }
+/// Ends as published in the Test Set for Initial Value Problem Solvers.
+TEST_P(States, reactions_over_eleven_powers_of_ten_of_time_have_ten_digits_each) {
+  const Made r = run_text(
+      "[states]\ny1 = { rate = \"-0.04*y1 + 1e4*y2*y3\", start = 1 }\n"
+      "y2 = { rate = \"0.04*y1 - 1e4*y2*y3 - 3e7*y2^2\" }\ny3 = { rate = \"3e7*y2^2\" }\n"
+      "[run]\nscale = { y1 = 1e-8, y2 = 1e-13, y3 = 1 }\n",
+      1e11, 1e-13, {1e11}, GetParam());
+  const double exact[] = {0.2083340149701255e-07, 0.8333360770334713e-13, 0.9999999791665050};
+  for (int i = 0; i < 3; ++i) EXPECT_NEAR(r.samples[0].q(i) / exact[i], 1.0, 1e-10) << i;
+}
+
+TEST_P(States, what_rounding_does_to_the_time_matters_only_where_rates_depend_on_it) {
+  const Made r = run_text(
+      "[states]\ny1 = { rate = \"y2\", start = 2 }\ny2 = { rate = \"((1 - y1^2)*y2 - y1)/1e-6\" }\n"
+      "[run]\nscale = 1\n",
+      2.0, 1e-13, {2.0}, GetParam());  // two jumps, of millionths each
+  EXPECT_NEAR(r.samples[0].q(0), 0.1706167732170483e1, 1e-10);
+  EXPECT_NEAR(r.samples[0].q(1), -0.8928097010247975, 1e-10);
+}
+
 INSTANTIATE_TEST_SUITE_P(methods, States, testing::Values(Method::automatic, Method::bdf));
+
+/// Where derivatives are found by differences.
+TEST(states, stiff_ones_beside_sliding_friction_are_those_of_the_explicit_method) {
+  const std::string text =
+      "coordinates = [\"x\", \"y\"]\n[states]\ni = { rate = \"(5 - 1e3*i - 0.3*x')/0.01\", start = 0.1 }\n"
+      "w = { rate = \"-1e3*(w - i)\" }\n[dynamics]\nkinetic = \"x'^2 + y'^2\"\npotential = \"20*y\"\n"
+      "force = { x = \"2e4*w - 0.5*x'\" }\n[constraints.floor]\nequation = \"y = 0\"\nfriction = 0.2\nslip = \"x'\"\n"
+      "[start]\nposition = { x = 0, y = 0 }\nvelocity = { x = 3, y = 0 }\n";
+  const Made stiff = run_text(text, 0.2, 1e-10, {0.2}, Method::bdf),
+             plain = run_text(text, 0.2, 1e-10, {0.2}, Method::dop853);
+  for (int i = 0; i < 4; ++i)
+    EXPECT_NEAR(stiff.samples[0].q(i), plain.samples[0].q(i), 1e-7 * std::abs(plain.samples[0].q(i))) << i;
+  EXPECT_NEAR(stiff.samples[0].qd(2), plain.samples[0].qd(2), 1e-4);  // 1e5 times what i is off by
+}
 
 TEST(states, work_and_energy_are_those_of_the_coordinates_alone) {
   const Made r = run_text(motor, 2.0, 1e-11, {2.0});
