@@ -8,6 +8,7 @@
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
 #include "mechanician/instant/bodies_apart.hpp"
+#include "mechanician/instant/family_numbers.hpp"
 #include "mechanician/model/bodies.hpp"
 
 namespace mechanician {
