@@ -233,7 +233,7 @@ void Layer::write_found(const Joint& joint) {
     const auto back = [](const Quaternion& q) { return Quaternion{q[0], -q[1], -q[2], -q[3]}; };
     const Quaternion &one = bodies_[static_cast<std::size_t>(joint.first)].pose.q,
                      &two = bodies_[static_cast<std::size_t>(joint.second)].pose.q;
-    const Quaternion q = back(quaternion_of(joint.F1)) * (back(one) * (two * quaternion_of(joint.F2)));
+    const Quaternion q = back(quaternion_of(joint.F1)) * (back(one) * (two * back(quaternion_of(transpose(joint.F2)))));
     constexpr const char* wxyz[4] = {"qw", "qx", "qy", "qz"};
     for (std::size_t k = 0; k < 4; ++k) found(joint.name + "." + wxyz[k], joint.side * q[k], nullptr);
   }
