@@ -219,8 +219,8 @@ void Layer::write_ties(Joint& joint) {
   }
 }
 
-/// Where every body is by itself for a while (bodies.hpp): what the coordinates along the tree are there, angles within half a turn of
-/// where the joint begins.
+/// Where every body is by itself for a while (bodies.hpp): what the coordinates along the tree are there, angles of bodies that do not count
+/// their turns within half a turn of where the joint begins.
 void Layer::write_found(const Joint& joint) {
   if (!overrides_.contains(std::string(every_body_by_itself))) return;
   const auto found = [&](const std::string& coordinate, const Formula& f, const char* unit) {
@@ -249,10 +249,20 @@ void Layer::write_found(const Joint& joint) {
         second ? dot(column(joint.G1, 2), column(joint.G2, 1)) : dot(column(joint.G2, 0), column(joint.G1, 1));
     const Formula k =
         second ? dot(column(joint.G1, 2), column(joint.G2, 2)) : dot(column(joint.G2, 0), column(joint.G1, 0));
-    const Formula sine = sin(c.start), cosine = cos(c.start);
+    // Near it: in a plane bodies count their turns.
+    Formula near = c.start;
+    if (is_planar()) {
+      const Body &one = bodies_[static_cast<std::size_t>(joint.first)],
+                 &two = bodies_[static_cast<std::size_t>(joint.second)];
+      const Formula turned = (two.pose.angle - one.pose.angle) - (two.angle - one.angle);
+      near = near + (dot(column(joint.G1, 2), normal_).value > 0.0 ? turned : -turned);
+      near = define(c.name + ".near", near, joint.span);
+      own_units_[c.name + ".near"] = "rad";
+    }
+    const Formula sine = sin(near), cosine = cos(near);
     const std::string behind =
         fmt::format("atan2({}, {})", (s * cosine - k * sine).str(), (k * cosine + s * sine).str());
-    found(c.name, c.start + named(behind), "rad");
+    found(c.name, near + named(behind), "rad");
   }
 }
 
