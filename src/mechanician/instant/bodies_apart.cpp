@@ -41,7 +41,7 @@ FamilyModel read_again(const System& system, const ParameterOverrides& overrides
 
 }  // namespace
 
-std::optional<BodiesApart> take_apart(const System& system, const State& state, Unmoved unmoved) {
+std::optional<BodiesApart> take_apart(const System& system, const State& state, Unmoved unmoved) try {
   if (!may_have_joints(system)) return std::nullopt;
   ParameterOverrides overrides = alone(stated_parameters(system));
   std::vector<StartValue> given;
@@ -72,6 +72,8 @@ std::optional<BodiesApart> take_apart(const System& system, const State& state, 
     apart.state.q(found->second) = state.q(i), apart.state.qd(found->second) = state.qd(i);
   }
   return apart;
+} catch (const ModelError&) {
+  return std::nullopt;  // [start] names coordinates that are not there
 }
 
 bool is_off_constraints(const System& system, const State& state) {
@@ -100,7 +102,7 @@ bool begins_off(const System& system, const State& start) {
   return start.q == in_file.q && start.qd == in_file.qd;
 }
 
-std::optional<System> read_apart(const System& system, ParameterOverrides overrides) {
+std::optional<System> read_apart(const System& system, ParameterOverrides overrides) try {
   if (!may_have_joints(system)) return std::nullopt;
   FamilyModel model = read_again(system, alone(std::move(overrides)));
   // Without bodies nothing asks for this one.
@@ -111,6 +113,8 @@ std::optional<System> read_apart(const System& system, ParameterOverrides overri
   bool same = apart.n() == system.n();
   for (int i = 0; same && i < system.n(); ++i) same = numbers.contains(system.coordinate(i));
   return same ? std::nullopt : std::optional(std::move(apart));
+} catch (const ModelError&) {
+  return std::nullopt;
 }
 
 std::optional<JointsFound> JointsFound::make(const System& system, const System& apart) {
