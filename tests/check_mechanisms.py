@@ -1807,6 +1807,28 @@ def held_where_the_file_says(program):
         that(f"held {way}", len(found) == 2 and near(found[0]["tx"], 0.7, 1e-10), found[:1])
 
 
+def assembled_in_every_formulation(program):
+    """Bodies beside their joints, on a tree and in a loop, are moved to the same place and move on alike; so in sweeps, where a length varies."""
+    body = '[bodies.{}]\nmass = {}\ninertia = [0.1, 0.2, 0.1]\nstart = {{ at = {}, turned = {{ axis = [0, 1, 0], angle = {} }}, velocity = [0.3, 0, 0.1] }}\n'
+    joint = '[joints.{}]\ntype = "revolute"\nbetween = ["{}", "{}"]\nfirst = {{ at = {}, axis = [0, 1, 0] }}\nsecond = {{ at = {}, axis = [0, 1, 0] }}\n'
+    for closed in (False, True):
+        found, swept = {}, {}
+        for way in WAYS:
+            text = (f'[parameters]\nL = 0.6\n[world]\nformulation = "{way}"\ngravity = [0, 0, -9.81]\n' + body.format("crank", 1, [0.05, 0, 0], -1.2) + body.format("coup", 2, [0.2, 0, 0.3], 0) + body.format("rock", 1.5, [1, 0, 0.1], 0)
+                    + joint.format("A", "ground", "crank", [0, 0, 0], [0, 0, 0]) + joint.format("B", "crank", "coup", [0.4, 0, 0], [0, 0, 0])
+                    + joint.format("C", "coup", "rock", [0.9, 0, 0], '[0, 0, "L"]') + closed * joint.format("D", "ground", "rock", [1, 0, 0], [0, 0, 0])
+                    + '[start]\nassemble = true\n[outputs]\nx = "rock.x"\nz = "rock.z"\nw = "crank.wy"\nv = "coup.wy"\n[run]\nto = 0.2\nevery = 0.1\ntolerance = 1e-11\n')
+            found[way] = rows(program, text)
+            done = call(program, text, "sweep", "--quiet", "--vary", "L=0.55,0.6", "--keep", "x,z,w,v")
+            swept[way] = list(csv.DictReader(io.StringIO(done.stdout)))
+            that(f"sweep {closed} {way}", done.returncode == 0, done.stderr)
+        for way in WAYS[:1] + WAYS[2:]:
+            for a, b in zip(found[way], found["free"]):
+                that(f"assembled {closed} {way}", all(near(a[k], b[k], 1e-9) for k in "xzwv"), (a, b))
+            that(f"assembled rows {closed} {way}", len(found[way]) == len(found["free"]) == 3)
+            that(f"swept {closed} {way}", len(swept[way]) == 2 and all(near(float(a[k]), float(b[k]), 1e-8) for a, b in zip(swept[way], swept["free"]) for k in "xzwv"), (swept[way], swept["free"]))
+
+
 def springs_without_length(program):
     """A damped spring whose ends are together, with free = 0: nothing pulls; and k times the length, c times its rate where they are apart."""
     for way in WAYS:
@@ -1833,7 +1855,7 @@ def drives_by_coordinate(program):
 def main():
     program = sys.argv[1]
     for check in (screw, hooke, axes_of_few_digits, top, shapes, same_in_all_ways, lines_belong_to_the_first_body, holds_what_has_a_name, limits_and_contacts, planar, parts_and_families, repeated_parts, controlled_parts, families_that_mention_families, masses_beside_bodies, families_everywhere, pictures, nearly_unturned, sliding_boxes, pushed_crates, slips_that_joints_forbid, balls_in_a_plane, stops_in_both_formulations, names_on_the_command_line, urdf, mjcf, open_joints, redundant, starts_of_joints,
-                  corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits, least_reactions, axes_point_one_way, quaternions_of_the_file, held_where_the_file_says, springs_without_length, drives_by_coordinate, long_chain, heights_that_stay, meshes):
+                  corners, parts_of_parts, robots, units, angles_of_rest, damped_ball, held_limits, least_reactions, axes_point_one_way, quaternions_of_the_file, held_where_the_file_says, assembled_in_every_formulation, springs_without_length, drives_by_coordinate, long_chain, heights_that_stay, meshes):
         check(program)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0

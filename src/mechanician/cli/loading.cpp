@@ -12,6 +12,7 @@
 #include "mechanician/cli/saying.hpp"
 #include "mechanician/expression/table_hash.hpp"
 #include "mechanician/instant/accelerate.hpp"
+#include "mechanician/instant/bodies_apart.hpp"
 #include "mechanician/instant/project.hpp"
 #include "mechanician/model/bodies.hpp"
 #include "mechanician/model/plain_model.hpp"
@@ -180,7 +181,7 @@ bool assemble_start(Loaded& loaded, const CommandOptions& options) {
   const System& system = loaded.system;
   if (!options.project_start && !system.start_rules().assemble) return true;
   const Instant instant = accelerate(system, loaded.start, {.diagnose = false});
-  if (nothing_to_show(instant) || instant.violations().empty()) return true;
+  if (nothing_to_show(instant) || (instant.violations().empty() && !begins_off(system, loaded.start))) return true;
   const Projection projection = project_start(system, loaded.start);
   if (!projection.converged) {
     say(projection_offer(system, loaded.start, projection), "error", system);

@@ -9,6 +9,7 @@
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/instant/held_quantities.hpp"
+#include "mechanician/instant/joint_starts.hpp"
 #include "mechanician/instant/project.hpp"
 #include "mechanician/model/dependency_order.hpp"
 #include "mechanician/model/read_model.hpp"
@@ -169,12 +170,65 @@ SampleStarts::SampleStarts(const System& system, const std::vector<std::string>&
       for (const StateRow& z : system.states())
         if (targets_[i].kind == Target::Kind::velocity && targets_[i].index == static_cast<std::size_t>(z.coordinate))
           throw std::invalid_argument(fmt::format("`{}` cannot vary: it is what the rate of the state says", names[i]));
-  if (as_given_ || system.m() == system.num_states()) return;
+  const bool has_rows = system.m() > system.num_states();
+  if (as_given_ || (!has_rows && !is_apart_in_file(system))) return;
   // Which rows compiled code uses is decided at the start of the model, so that a motion does not depend on another.
   State nominal = state_;
   place(fixed_.data(), nominal.q.data(), nominal.qd.data());
   moved_ = true;
-  if (system.n() <= most_in_lanes && !has_states_) lanes_.emplace(system, nominal, changing_);
+  if (has_rows && system.n() <= most_in_lanes && !has_states_) lanes_.emplace(system, nominal, changing_);
+  take_apart(names, overrides);
+}
+
+/// Starts of joints are parameters here (open_starts); a start of the first body of a tree by its name is not, and moves all that hangs on it.
+void SampleStarts::take_apart(const std::vector<std::string>& names, const StartOverrides& overrides) {
+  const Model& model = system_.system().model();
+  if (!ties_bodies(model.places) && !is_apart_in_file(system_.system())) return;
+  const auto moves_bodies = [](const auto& targets) {
+    return std::any_of(targets.begin(), targets.end(),
+                       [](const auto& x) { return x.first.find('.') != std::string::npos; });
+  };
+  if (moves_bodies(overrides.position) || moves_bodies(overrides.velocity)) return;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (targets_[i].kind != Target::Kind::parameter && names[i].find('.') != std::string::npos) return;
+  const std::optional<System> apart = read_apart(system_.system(), overrides.parameters);
+  if (!apart || !(joints_ = JointsFound::make(system_.system(), *apart))) return;
+  apart_.push_back(SampleStarts(*apart, names, overrides));
+}
+
+/// Those of left_ that are off the constraints; they leave it.
+void SampleStarts::move_apart(std::span<const double> samples, const double* parameters, double* q, double* qd) {
+  const std::size_t n = values_.size() / 2, num = fixed_.size();
+  SampleStarts& apart = apart_.front();
+  const auto n_apart = static_cast<std::size_t>(apart.state_.q.size());
+  const auto with = [&](std::size_t at) -> const System& { return system_.with({parameters + at * num, num}); };
+  std::vector<int> off;
+  const bool all = is_apart_in_file(system_.system());
+  for (const int row : left_) {
+    const auto at = static_cast<std::size_t>(row);
+    state_.t = time_;
+    std::copy_n(q + at * n, n, state_.q.begin()), std::copy_n(qd + at * n, n, state_.qd.begin());
+    if (all || is_off_constraints(with(at), state_)) off.push_back(row);
+  }
+  std::vector<double> chosen, values(off.size() * apart.fixed_.size()), x(off.size() * n_apart), v(x.size());
+  std::vector<std::string> problems(off.size());
+  for (const int row : off) {
+    const auto sample = samples.subspan(static_cast<std::size_t>(row) * targets_.size(), targets_.size());
+    chosen.insert(chosen.end(), sample.begin(), sample.end());
+  }
+  apart.make(chosen, static_cast<int>(off.size()), values.data(), x.data(), v.data(), problems.data());
+  for (std::size_t k = 0; k < off.size(); ++k) {
+    const auto at = static_cast<std::size_t>(off[k]);
+    if (!problems[k].empty()) continue;
+    State there{time_, apart.state_.q, apart.state_.qd};
+    std::copy_n(x.data() + k * n_apart, n_apart, there.q.begin());
+    std::copy_n(v.data() + k * n_apart, n_apart, there.qd.begin());
+    const State found = (*joints_)(there, {values.data() + k * apart.fixed_.size(), apart.fixed_.size()});
+    if (is_off_constraints(with(at), found)) continue;
+    std::copy(found.q.begin(), found.q.end(), q + at * n);
+    std::copy(found.qd.begin(), found.qd.end(), qd + at * n);
+    std::erase(left_, off[k]);
+  }
 }
 
 std::string SampleStarts::set_parameters(std::span<const double> sample, double* parameters) {
@@ -256,6 +310,7 @@ void SampleStarts::make(std::span<const double> samples, int count, double* para
       trouble[at] = "a start value is not finite";
   }
   if (!moved_) return;
+  if (!apart_.empty()) move_apart(samples, parameters, q, qd);
   if (lanes_) lanes_->move(time_, left_, parameters, q, qd);
   for (const int row : left_) {
     const auto at = static_cast<std::size_t>(row);

@@ -15,6 +15,7 @@
 #include "mechanician/ensemble/start_lanes.hpp"
 #include "mechanician/ensemble/varied_system.hpp"
 #include "mechanician/expression/tape.hpp"
+#include "mechanician/instant/bodies_apart.hpp"
 
 namespace mechanician {
 
@@ -48,6 +49,8 @@ class SampleStarts {
   };
   std::string set_parameters(std::span<const double> sample, double* parameters);
   void place(const double* parameters, double* q, double* qd);
+  void take_apart(const std::vector<std::string>& names, const StartOverrides& overrides);
+  void move_apart(std::span<const double> samples, const double* parameters, double* q, double* qd);
   std::string project_start(std::span<const double> parameters, double* q, double* qd);
 
   VariedSystem system_;
@@ -64,6 +67,9 @@ class SampleStarts {
   bool moved_ = false;               ///< onto the constraints
   std::optional<StartLanes> lanes_;  ///< by compiled code, where that can be made
   std::vector<int> left_;
+  /// With every body by itself, as project_start() moves them: empty, or one.
+  std::vector<SampleStarts> apart_;
+  std::optional<JointsFound> joints_;
 };
 
 /// The parameters that the members of a model's families depend on cannot vary from motion to motion; the first of `names` that

@@ -70,8 +70,9 @@ void compare(const System& system, const State& near, double far, unsigned seed,
   const auto num = system.parameters().size();
   for (int k = 0; k < count; ++k) {
     const bool done = std::find(left.begin(), left.end(), k) == left.end();
-    const Projection one = project_start(
-        varied.with(std::span(given.parameters).subspan(static_cast<std::size_t>(k) * num, num)), given.state(k));
+    const Projection one =
+        project(varied.with(std::span(given.parameters).subspan(static_cast<std::size_t>(k) * num, num)),
+                given.state(k), ProjectionGoal::nearest, held_by(system.start_rules()));
     ++tally.starts, tally.moved += done, tally.not_converged += !one.converged;
     const State got = moved.state(k), was = given.state(k);
     if (!done) {

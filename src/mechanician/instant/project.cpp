@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "mechanician/instant/bodies_apart.hpp"
 #include "mechanician/instant/held_quantities.hpp"
 #include "mechanician/instant/nearest_search.hpp"
 #include "mechanician/solve/dense.hpp"
@@ -355,7 +356,23 @@ Projection project_onto(const System& system, const State& given, const std::vec
 }
 
 Projection project_start(const System& system, const State& given) {
-  return project_held(system, given, ProjectionGoal::nearest, held_by(system.start_rules()), held_quantities(system));
+  const auto nearest = [](const System& on, const State& from) {
+    return project_held(on, from, ProjectionGoal::nearest, held_by(on.start_rules()), held_quantities(on));
+  };
+  // Bodies on joints are moved by themselves.
+  if (begins_off(system, given))
+    if (std::optional<BodiesApart> apart = take_apart(system, given, Unmoved::in_file)) {
+      const Projection there = nearest(apart->system, apart->state);
+      const auto joints = there.converged ? JointsFound::make(system, apart->system) : std::nullopt;
+      if (joints) {
+        Projection result;
+        result.state = (*joints)(there.state, apart->system.parameters()), result.converged = true;
+        const State& found = result.state;
+        result.moved = std::max((found.q - given.q).cwiseAbs().maxCoeff(), (found.qd - given.qd).cwiseAbs().maxCoeff());
+        if (!is_off_constraints(system, found)) return result;
+      }
+    }
+  return nearest(system, given);
 }
 
 InTheWay find_in_the_way(const System& system, const State& given, const Projection& ended) {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "mechanician/base/text.hpp"
+#include "mechanician/instant/bodies_apart.hpp"
 #include "mechanician/instant/joint_starts.hpp"
 #include "mechanician/instant/project.hpp"
 #include "mechanician/motion/stage_model.hpp"
@@ -117,7 +118,8 @@ State accepted_start(const System& whole, const State& given, bool move) {
   const System system = system_at_start(whole);
   State state = given;
   Instant instant = accelerate(system, state);
-  if ((move || system.start_rules().assemble) && !instant.not_finite && !instant.violations().empty()) {
+  if ((move || system.start_rules().assemble) && !instant.not_finite &&
+      (!instant.violations().empty() || begins_off(system, state))) {
     const Projection projection = project_start(system, state);
     if (!projection.converged)
       throw std::invalid_argument(render(projection_offer(system, state, projection), "error", system.source()));

@@ -22,11 +22,16 @@ bool has_bodies(const TomlValue& root);
 
 /// A parameter that a model is read with has every body by itself, whatever its formulation: then the reactions of all joints are there.
 inline constexpr std::string_view every_body_by_itself = "world.by_itself";
+/// Behind the name of a coordinate of a joint: a definition of models that are read with it, what the joint stands at.
+inline constexpr std::string_view found_of_joints = ".found";
 /// Among overrides, a name that no parameter has: no pictures are made of bodies and joints, whose expressions are a large part of what is read, where
 /// the file has no [view] that may mention them.
 inline constexpr const char* nothing_drawn = "#unseen";
 /// A definition of models along a tree some of whose reactions are not determined.
 inline constexpr std::string_view reactions_left_open = "world.reactions_left_open";
+
+/// A definition of models along a tree whose joints are open where the file puts the bodies.
+inline constexpr std::string_view begins_apart = "world.begins_apart";
 
 /// The value of a number or an expression of parameters; nothing where it has none, which is reported.
 using EvaluateField = std::function<std::optional<double>(const TomlValue& value, const std::string& path)>;

@@ -185,6 +185,7 @@ class Layer {
   void turn_away(const Joint& joint);
   bool leaves_open(bool reactions) const;
   void mark_open();
+  void mark_apart();
 
   // bodies_stress.cpp: what joints can carry against each other
   struct OpenForces {
@@ -231,6 +232,7 @@ class Layer {
   void check_aligned(const Joint& joint);
   void write_rolling(Joint& joint);
   void write_ties(Joint& joint);
+  void write_found(const Joint& joint);
   void write_extras(Joint& joint);
   struct Row {
     std::string name;

@@ -105,7 +105,7 @@ void Layer::plant() {
     by_itself = true;
   }
   by_itself_ = by_itself;
-  if (!by_itself) mark_open();
+  if (!by_itself) mark_open(), mark_apart();
   move_along_tree();
   write_held();
   // Where a joint that closes a loop begins, its coordinate says.
@@ -161,6 +161,17 @@ void Layer::mark_open() {
       mentioned_.insert(std::string(reactions_left_open));
       return;
     }
+}
+
+/// Bodies that the file does not put on the joints of the tree begin on them here, and not where they would be moved to.
+void Layer::mark_apart() {
+  for (const Joint& j : joints_) {
+    const Opening open = j.in_tree ? opening(j) : Opening{};
+    if (!(open.way > 0.0 || open.turn > 0.0 || open.rate > 0.0 || open.spin > 0.0)) continue;
+    define(std::string(begins_apart), Formula(1.0), j.span);
+    mentioned_.insert(std::string(begins_apart));
+    return;
+  }
 }
 
 /// From the ground outwards, then from the first body that is left. Where joints close a loop, one that has no coordinate with a name

@@ -34,6 +34,7 @@ void Layer::write_joint(Joint& joint) {
   if (!joint.in_tree) {
     write_ties(joint);
     write_rows(joint);
+    write_found(joint);
   }
   write_extras(joint);
 }
@@ -215,6 +216,53 @@ void Layer::write_ties(Joint& joint) {
     }
     c.symbol = named(c.name, c.start.value), c.rate = rate_of(c.symbol, c.start_rate.value);
     constraints_.push_back({c.name, row, joint.span});
+  }
+}
+
+/// Where every body is by itself for a while (bodies.hpp): what the coordinates along the tree are there, angles of bodies that do not count
+/// their turns within half a turn of where the joint begins.
+void Layer::write_found(const Joint& joint) {
+  if (!overrides_.contains(std::string(every_body_by_itself))) return;
+  const auto found = [&](const std::string& coordinate, const Formula& f, const char* unit) {
+    const std::string name = coordinate + std::string(found_of_joints);
+    define(name, f, joint.span);
+    mentioned_.insert(name);
+    if (unit) own_units_[name] = unit;
+  };
+  if (joint.type == JointType::spherical) {
+    const auto back = [](const Quaternion& q) { return Quaternion{q[0], -q[1], -q[2], -q[3]}; };
+    const Quaternion &one = bodies_[static_cast<std::size_t>(joint.first)].pose.q,
+                     &two = bodies_[static_cast<std::size_t>(joint.second)].pose.q;
+    const Quaternion q = back(quaternion_of(joint.F1)) * (back(one) * (two * back(quaternion_of(transpose(joint.F2)))));
+    constexpr const char* wxyz[4] = {"qw", "qx", "qy", "qz"};
+    for (std::size_t k = 0; k < 4; ++k) found(joint.name + "." + wxyz[k], joint.side * q[k], nullptr);
+  }
+  const Vector apart = joint.P2 - joint.P1;
+  for (const JointCoordinate& c : joint.coordinates) {
+    if (!c.turns) {
+      const int along = joint.type == JointType::planar ? (c.key == "distance" ? 0 : 1) : 2;
+      found(c.name, dot(apart, column(joint.G1, along)), "m");
+      continue;
+    }
+    const bool second = c.key == "angle2";
+    const Formula s =
+        second ? dot(column(joint.G1, 2), column(joint.G2, 1)) : dot(column(joint.G2, 0), column(joint.G1, 1));
+    const Formula k =
+        second ? dot(column(joint.G1, 2), column(joint.G2, 2)) : dot(column(joint.G2, 0), column(joint.G1, 0));
+    // Near it: in a plane bodies count their turns.
+    Formula near = c.start;
+    if (is_planar()) {
+      const Body &one = bodies_[static_cast<std::size_t>(joint.first)],
+                 &two = bodies_[static_cast<std::size_t>(joint.second)];
+      const Formula turned = (two.pose.angle - one.pose.angle) - (two.angle - one.angle);
+      near = near + (dot(column(joint.G1, 2), normal_).value > 0.0 ? turned : -turned);
+      near = define(c.name + ".near", near, joint.span);
+      own_units_[c.name + ".near"] = "rad";
+    }
+    const Formula sine = sin(near), cosine = cos(near);
+    const std::string behind =
+        fmt::format("atan2({}, {})", (s * cosine - k * sine).str(), (k * cosine + s * sine).str());
+    found(c.name, near + named(behind), "rad");
   }
 }
 

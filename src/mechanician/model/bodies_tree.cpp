@@ -236,7 +236,14 @@ void Layer::make_child(Body& b) {
   const bool to_second = &bodies_[static_cast<std::size_t>(j.second)] == &b;
   b.pose = pose_behind(j, bodies_[static_cast<std::size_t>(b.parent)].pose, to_second, b.name, b.span);
   if (is_planar()) {
-    const Formula rest = b.given_angle - bodies_[static_cast<std::size_t>(b.parent)].given_angle;
+    Formula rest = b.given_angle - bodies_[static_cast<std::size_t>(b.parent)].given_angle;
+    // Where the file leaves the joint open, it is closed by the turn that is nearest.
+    const Matrix closed = to_second ? j.F1 * transpose(j.F2) : j.F2 * transpose(j.F1);
+    const Vector e{plane_[0] == 0 ? 1.0 : 0.0, plane_[0] == 1 ? 1.0 : 0.0, plane_[0] == 2 ? 1.0 : 0.0};
+    const Vector there = closed * e;
+    const double turned = std::atan2(dot(cross(e, there), normal_).value, dot(e, there).value);
+    const double open = std::remainder(turned - rest.value, 2.0 * std::numbers::pi);
+    if (std::abs(open) > 1e-9) rest = rest + open;
     b.pose.angle = define(b.name + ".angle", b.pose.angle + rest, b.span);
     half_turned(b);
   }

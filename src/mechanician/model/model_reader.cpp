@@ -32,21 +32,17 @@ constexpr std::array row_sections{std::pair("constraints", ForceName::Of::constr
 
 }  // namespace
 
-ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Problem> problems,
+ModelReader::ModelReader(SourceText source, std::string cleaned, TomlValue root, Unreadable unreadable,
                          const ParameterOverrides& overrides, long most)
     : text_(std::move(cleaned)),
       map_(text_),
       fields_(map_),
+      unreadable_(std::move(unreadable)),
+      root_(std::move(root)),
       names_(model_),
       overrides_(overrides),
       most_coordinates_(most) {
   model_.source = std::move(source);
-  fields_.problems = std::move(problems);
-  TomlDocument document = parse_toml(map_);
-  root_ = std::move(document.root);
-  unreadable_ = std::move(document.unreadable);
-  fields_.problems.insert(fields_.problems.end(), document.problems.begin(), document.problems.end());
-
   // A name may be defined where the file could not be read.
   names_.is_excused = [this](std::string_view name) {
     if (unreadable_.covers("coordinates")) return true;
@@ -62,6 +58,16 @@ ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Pro
   };
   names_.wants_hints = [this] { return !fields_.is_full(); };
   names_.report = [this](const Problem& p) { fields_.report(p.place, p.message, p.hint); };
+}
+
+ModelReader::ModelReader(SourceText source, std::string cleaned, std::vector<Problem> problems,
+                         const ParameterOverrides& overrides, long most)
+    : ModelReader(std::move(source), std::move(cleaned), TomlValue(), Unreadable(), overrides, most) {
+  TomlDocument document = parse_toml(map_);
+  root_ = std::move(document.root);
+  unreadable_ = std::move(document.unreadable);
+  fields_.problems = std::move(problems);
+  fields_.problems.insert(fields_.problems.end(), document.problems.begin(), document.problems.end());
 }
 
 FamilyModel ModelReader::read() {
@@ -167,9 +173,7 @@ TomlValue ModelReader::with_parts(JoinedParts& joined, int depth) {
 }
 
 bool ModelReader::with_numbers(const WithNumbers& act) {
-  ModelReader of_numbers(model_.source, text_, {}, overrides_, most_coordinates_);
-  const std::size_t parsed = of_numbers.fields_.problems.size();  // known here too
-  of_numbers.root_ = root_;
+  ModelReader of_numbers(model_.source, text_, root_, unreadable_, overrides_, most_coordinates_);
   of_numbers.declare_names();
   of_numbers.read_units();
   of_numbers.read_tables();
@@ -182,7 +186,7 @@ bool ModelReader::with_numbers(const WithNumbers& act) {
   };
   const bool good = act(of_numbers.fields_, evaluate);
   const std::vector<Problem>& problems = of_numbers.fields_.problems;
-  fields_.problems.insert(fields_.problems.end(), problems.begin() + static_cast<std::ptrdiff_t>(good ? known : parsed),
+  fields_.problems.insert(fields_.problems.end(), problems.begin() + static_cast<std::ptrdiff_t>(good ? known : 0),
                           problems.end());
   for (Problem& note : of_numbers.fields_.notes) fields_.notes.push_back(std::move(note));
   return good;

@@ -40,6 +40,9 @@ class ModelReader {
   TomlValue with_parts(JoinedParts& joined, int depth);
 
  private:
+  /// Of a text that has been read.
+  ModelReader(SourceText source, std::string cleaned, TomlValue root, Unreadable unreadable,
+              const ParameterOverrides& overrides, long most);
   /// Puts plain statements in the place of bodies and joints. False: these have mistakes.
   bool lower();
   /// Does something with the numbers of bodies, which are made of parameters: a reader of its own works these out.

@@ -10,7 +10,7 @@ namespace mechanician {
 
 namespace {
 
-constexpr std::size_t block = 1024;  // bytes
+constexpr std::size_t block = 64;  // bytes
 
 bool starts_code_point(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
@@ -162,6 +162,8 @@ std::string decode_string(std::string_view text, std::size_t opening) {
 }
 
 std::string printable(std::string_view text, std::size_t most) {
+  const auto is_plain_letter = [](char c) { return c >= 0x20 && c < 0x7F; };
+  if (text.size() <= most && std::all_of(text.begin(), text.end(), is_plain_letter)) return std::string(text);
   std::string out;
   std::size_t count = 0;
   for (std::size_t i = 0; i < text.size(); ++count) {

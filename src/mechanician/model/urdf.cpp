@@ -260,9 +260,11 @@ class Robot {
     for (const std::string& way : ways) {
       const bool plain_text = std::none_of(
           way.begin(), way.end(), [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; });
-      const FileBeside beside = file_beside(source_.file, way, "a mesh");
+      // Where links lead is asked only of what is there.
       std::error_code error;
-      if (plain_text && is_mesh(way) && beside.problem.empty() && std::filesystem::is_regular_file(beside.path, error))
+      const auto file = std::filesystem::path(source_.file).parent_path() / way;
+      if (plain_text && is_mesh(way) && std::filesystem::is_regular_file(file, error) &&
+          file_beside(source_.file, way, "a mesh").problem.empty())
         return way;
     }
     return std::nullopt;

@@ -7,10 +7,9 @@
 
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/expression/tape.hpp"
+#include "mechanician/instant/bodies_apart.hpp"
 #include "mechanician/instant/family_numbers.hpp"
-#include "mechanician/instant/joint_starts.hpp"
 #include "mechanician/model/bodies.hpp"
-#include "mechanician/model/family_model.hpp"
 
 namespace mechanician {
 
@@ -33,37 +32,12 @@ std::optional<Apart> take_apart(const System& system, const Instant& instant) {
   const bool open_here =
       !instant.solution.multipliers_unique && system.model().source.text.find("[joints") != std::string::npos;
   if ((!left_open && !open_here) || system.n() > most_coordinates) return std::nullopt;
-  const SourceText& source = system.model().source;
-  const auto read = [&](const ParameterOverrides& with) {
-    return read_family_model_text(source.text, source.file, with);
-  };
-  ParameterOverrides overrides = stated_parameters(system);
-  overrides[std::string(every_body_by_itself)] = 1.0;
-  std::vector<StartValue> given;
-  for (int i = 0; i < system.n(); ++i) {
-    given.push_back({system.coordinate(i), instant.state.q(i)});
-    given.push_back({system.coordinate(i) + "'", instant.state.qd(i)});
-  }
-  open_starts(
-      given, [](const std::string& name) { return name.find('.') == std::string::npos; },
-      [&](const ParameterOverrides& with) { return read(with).unknown_overrides; }, overrides);
-  // Unless the model has no such sections.
-  FamilyModel model = read(overrides);
-  if (!model.unknown_overrides.empty()) return std::nullopt;
-  System apart(std::move(model));
-  bool same = apart.n() == system.n();
-  for (int i = 0; same && i < system.n(); ++i) same = apart.coordinate(i) == system.coordinate(i);
-  if (same) return std::nullopt;
-  State state = apart.start();
-  state.t = instant.state.t;
-  for (int i = 0; i < apart.n(); ++i)
-    for (int k = 0; k < system.n(); ++k)
-      if (apart.coordinate(i) == system.coordinate(k))
-        state.q(i) = instant.state.q(k), state.qd(i) = instant.state.qd(k);
-  Instant there = accelerate(apart, state);
+  std::optional<BodiesApart> apart = mechanician::take_apart(system, instant.state, Unmoved::on_tree);
+  if (!apart) return std::nullopt;
+  Instant there = accelerate(apart->system, apart->state);
   // A start that overrides cannot say.
   if (!there.has_some_acceleration() || !there.violations().empty()) return std::nullopt;
-  return Apart{std::move(apart), std::move(there)};
+  return Apart{std::move(apart->system), std::move(there)};
 }
 
 Reactions reactions_at(const System& system, const Instant& instant) {
