@@ -429,6 +429,23 @@ def check_wrong_use(check):
     check.raises('a contradiction', lambda: me.read(conflict).run(), ValueError)
 
 
+IMPORTS = """
+import sys
+before = set(sys.modules)
+import mechanician
+print(*sorted((set(sys.modules) - before) & {"numpy", "typing", "re", "json", "html", "threading", "mechanician._builder", "mechanician._expressions"}))
+"""
+
+
+def check_import(check):
+    """What most programs do not use at once is imported when it is first used; what there is can be seen all the same."""
+    done = subprocess.run([sys.executable, '-S', '-c', IMPORTS], capture_output=True, text=True, timeout=limits.CLOCK,
+                          env={**os.environ, 'PYTHONPATH': os.pathsep.join(p for p in sys.path if p)})
+    check.that('an import brings only what is needed', done.returncode == 0 and not done.stdout.strip(), done.stdout + done.stderr[-300:])
+    check.that('all names are seen', set(me.__all__) <= set(dir(me)))
+    check.raises('a name that is none', lambda: me.nope, AttributeError)
+
+
 def check_docstrings(check):
     for name in me.__all__:
         thing = getattr(me, name)
@@ -461,6 +478,7 @@ def main():
         check_builder(check)
         check_exports(check, options.program, options.models / 'bouncing_ball.toml', folder)
         check_wrong_use(check)
+        check_import(check)
         check_docstrings(check)
     print(f'{check.passed} passed, {check.failed} failed')
     return 0 if check.failed == 0 and check.passed else 1

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import html
-import json
 import os
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, cast
 
-from ._errors import UnknownName
-from ._lazy import optional
+from ._lazy import cast, html, json, optional
 from ._values import file_name, number, text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ._lazy import Array
     from ._native import NativeRun
     from ._system import System
@@ -38,7 +37,7 @@ class Record:
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._data:
-            raise UnknownName(f"there is no `{name}`; there are {', '.join(self._data)}")
+            raise _unknown(f"there is no `{name}`; there are {', '.join(self._data)}")
         return self._data[name]
 
     def __dir__(self) -> list[str]:
@@ -147,7 +146,7 @@ class Run(Mapping[str, "Array"]):
         if not isinstance(name, str):
             raise TypeError(f"columns have names: {name!r} is none")
         if name not in self._index:
-            raise UnknownName(f"the run has no column `{name}`")
+            raise _unknown(f"the run has no column `{name}`")
         return self._rows[:, self._index[name]]
 
     def __iter__(self) -> Iterator[str]:
@@ -256,7 +255,7 @@ class Sweep(Mapping[str, "Array"]):
         if not isinstance(name, str):
             raise TypeError(f"columns have names: {name!r} is none")
         if name not in self._index:
-            raise UnknownName(f"the sweep has no column `{name}`; it has {', '.join(self._index)}")
+            raise _unknown(f"the sweep has no column `{name}`; it has {', '.join(self._index)}")
         return self._values[:, self._index[name]]
 
     def __iter__(self) -> Iterator[str]:
@@ -276,6 +275,12 @@ class Sweep(Mapping[str, "Array"]):
         return f"<sweep: {len(self.outcomes)} motions, " + ", ".join(f"{n} {o}" for o, n in counts.items()) + ">"
 
 
+def _unknown(text: str) -> Exception:
+    from ._errors import UnknownName
+
+    return UnknownName(text)
+
+
 def show_page(page: str) -> Any:
     """A page in a notebook, or in a browser where there is none."""
     import sys
@@ -284,10 +289,8 @@ def show_page(page: str) -> Any:
         ipython = sys.modules["IPython"]
         shell = ipython.get_ipython()
         if shell is not None and "IPKernelApp" in shell.config:
-            from html import escape
-
             # IPython would warn of a frame that stands alone: it knows those of addresses only.
-            frame = f'<div><iframe srcdoc="{escape(page)}" style="width:100%;height:640px;border:0"></iframe></div>'
+            frame = f'<div><iframe srcdoc="{html.escape(page)}" style="width:100%;height:640px;border:0"></iframe></div>'
             return optional("IPython.display", "show").HTML(frame)
     import pathlib
     import tempfile
