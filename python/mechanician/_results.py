@@ -97,7 +97,9 @@ class Run(Mapping[str, "Array"]):
 
     def __init__(self, native: NativeRun | _Stored, system: System, repeat: Mapping[str, Any]) -> None:
         self._made = native
-        self._rows = cast("Array", native.rows)
+        # Accelerations and forces are computed when they are first asked for, into the same memory.
+        self._rows = cast("Array", native.rows_so_far)
+        self._open = frozenset(native.left_open)
         self._index = {name: i for i, name in enumerate(native.columns)}
         self._system = system
         self._repeat = dict(repeat)
@@ -147,7 +149,8 @@ class Run(Mapping[str, "Array"]):
             raise TypeError(f"columns have names: {name!r} is none")
         if name not in self._index:
             raise _unknown(f"the run has no column `{name}`")
-        return self._rows[:, self._index[name]]
+        column = self._index[name]
+        return (self.array() if column in self._open else self._rows)[:, column]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._index)
@@ -165,12 +168,14 @@ class Run(Mapping[str, "Array"]):
 
     def array(self) -> Array:
         """All rows as one array, a row for each time and a column for each name."""
+        if self._open:
+            self._rows, self._open = cast("Array", self._native.rows), frozenset()
         return self._rows
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame with the time as index."""
         pandas = optional("pandas", "to_pandas")
-        frame = pandas.DataFrame(self._rows, columns=self.columns)
+        frame = pandas.DataFrame(self.array(), columns=self.columns)
         return frame.set_index("t")
 
     def to_xarray(self) -> Any:
@@ -216,7 +221,7 @@ class Run(Mapping[str, "Array"]):
         return f"<run: {self.status}, {len(self.t)} rows, t = {self.t[0]:g} to {self.t[-1]:g}, {trust}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        stored = self._made if isinstance(self._made, _Stored) else _Stored(self._rows, self.columns, self._made.summary)
+        stored = self._made if isinstance(self._made, _Stored) else _Stored(self.array(), self.columns, self._made.summary)
         return (Run, (stored, self._system, self._repeat))
 
 
@@ -224,7 +229,8 @@ class _Stored:
     """What a pickled run is made of."""
 
     def __init__(self, rows: Array, columns: list[str], summary: str) -> None:
-        self.rows, self.columns, self.summary = rows, columns, summary
+        self.rows_so_far, self.columns, self.summary = rows, columns, summary
+        self.left_open: list[int] = []
 
 
 class Sweep(Mapping[str, "Array"]):
