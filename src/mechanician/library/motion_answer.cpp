@@ -56,6 +56,9 @@ struct MotionAnswer::Data {
 
 namespace {
 
+/// What finds the rest of rows later takes 50 to 250 KB, as some hundred rows do: with fewer it is not worth it, and programs may keep thousands of short motions.
+constexpr std::size_t rows_that_wait = 256;
+
 /// For a model with inputs, which vary.
 std::unique_ptr<MotionFamily> family_for_inputs(const System& of, const State& start) {
   return has_open_inputs(of) ? std::make_unique<MotionFamily>(of, start, of.inputs_from_outside()) : nullptr;
@@ -188,6 +191,7 @@ MotionAnswer System::integrate(const MotionRequest& request) const {
   }
   recorder.watch({});
   if (!data->open_rows.empty()) data->recorder = std::move(made);
+  if (data->open_rows.size() < rows_that_wait) data->complete();
   return MotionAnswer(std::move(data));
 }
 

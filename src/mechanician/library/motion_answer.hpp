@@ -43,7 +43,7 @@ class MotionAnswer {
   std::vector<double> column(std::string_view name) const;
   /// All rows, one behind the other. What was left open is computed now, as column() does of columns of which anything was.
   std::span<const double> rows() const;
-  /// The same, computing nothing: accelerations and forces of most models are left open until somebody asks for them, and are no numbers here.
+  /// The same, computing nothing: accelerations and forces of long motions are left open until somebody asks for them, and are no numbers here.
   std::span<const double> rows_so_far() const;
   /// Columns of which something still is, by number.
   std::vector<std::size_t> left_open() const;
