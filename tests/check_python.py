@@ -180,6 +180,12 @@ def check_motions(check, folder):
     steps = list(m.steps())
     check.that('steps are the rows of a run', same_bits([s['x'] for s in steps], run['x']) and same_bits([s.t for s in steps], run.t))
     check.that('columns are no copies', run['x'].base is not None)
+    late, at_once = m.run(every=0.001), m.run(every=0.001).array()
+    x, waiting = late['x'], [late.columns[k] for k in late._made.left_open]
+    check.that('forces wait until they are asked for', 'lambda(rod)' in waiting and "x''" in waiting and 'x' not in waiting and 'work(rod)' not in waiting, waiting)
+    check.that('and are those of a file', same_bits(late['lambda(rod)'], at_once[:, late.columns.index('lambda(rod)')]) and same_bits(late.array(), at_once) and not late._made.left_open)
+    check.that('those of few rows do not', not run._made.left_open)
+    check.that('in the same memory', np.shares_memory(x, late.array()) and same_bits(x, late['x']))
     again = pickle.loads(pickle.dumps(run))
     check.that('a pickled run is the same', same_bits(again.array(), run.array()))
     check.that('a pickled model is the same', same_bits(pickle.loads(pickle.dumps(m)).run()['y'], run['y']))
@@ -429,6 +435,23 @@ def check_wrong_use(check):
     check.raises('a contradiction', lambda: me.read(conflict).run(), ValueError)
 
 
+IMPORTS = """
+import sys
+before = set(sys.modules)
+import mechanician
+print(*sorted((set(sys.modules) - before) & {"numpy", "typing", "re", "json", "html", "threading", "mechanician._builder", "mechanician._expressions"}))
+"""
+
+
+def check_import(check):
+    """What most programs do not use at once is imported when it is first used; what there is can be seen all the same."""
+    done = subprocess.run([sys.executable, '-S', '-c', IMPORTS], capture_output=True, text=True, timeout=limits.CLOCK,
+                          env={**os.environ, 'PYTHONPATH': os.pathsep.join(p for p in sys.path if p)})
+    check.that('an import brings only what is needed', done.returncode == 0 and not done.stdout.strip(), done.stdout + done.stderr[-300:])
+    check.that('all names are seen', set(me.__all__) <= set(dir(me)))
+    check.raises('a name that is none', lambda: me.nope, AttributeError)
+
+
 def check_docstrings(check):
     for name in me.__all__:
         thing = getattr(me, name)
@@ -461,6 +484,7 @@ def main():
         check_builder(check)
         check_exports(check, options.program, options.models / 'bouncing_ball.toml', folder)
         check_wrong_use(check)
+        check_import(check)
         check_docstrings(check)
     print(f'{check.passed} passed, {check.failed} failed')
     return 0 if check.failed == 0 and check.passed else 1

@@ -11,44 +11,70 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
-from ._builder import Model
-from ._equations import Equations
-from ._errors import MechanicsError, ModelError, Problem, UnknownName
-from ._expressions import (
-    Condition,
-    Expression,
-    acos,
-    asin,
-    atan,
-    atan2,
-    coordinates,
-    cos,
-    cosh,
-    exp,
-    hypot,
-    log,
-    maximum,
-    minimum,
-    mod,
-    pi,
-    sign,
-    sin,
-    sinh,
-    sqrt,
-    t,
-    tan,
-    tanh,
-    where,
-    wrap,
-)
-from ._function import Acceleration
-from ._linear import Linear, Rest, RestPoint
 from ._native import version as __version__
-from ._results import Diagnosis, Instant, Run, Sweep
-from ._steps import Inputs, Step, Steps
+from ._results import Run
 from ._system import System, load, read
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ._builder import Model
+    from ._equations import Equations
+    from ._errors import MechanicsError, ModelError, Problem, UnknownName
+    from ._expressions import (
+        Condition,
+        Expression,
+        acos,
+        asin,
+        atan,
+        atan2,
+        coordinates,
+        cos,
+        cosh,
+        exp,
+        hypot,
+        log,
+        maximum,
+        minimum,
+        mod,
+        pi,
+        sign,
+        sin,
+        sinh,
+        sqrt,
+        t,
+        tan,
+        tanh,
+        where,
+        wrap,
+    )
+    from ._function import Acceleration
+    from ._linear import Linear, Rest, RestPoint
+    from ._results import Diagnosis, Instant, Sweep
+    from ._steps import Inputs, Step, Steps
+
+# Imported when they are first asked for; the names of _expressions are the others.
+_LATER = {
+    "Model": "_builder", "Equations": "_equations", "MechanicsError": "_errors", "ModelError": "_errors", "Problem": "_errors",
+    "UnknownName": "_errors", "Acceleration": "_function", "Linear": "_linear", "Rest": "_linear", "RestPoint": "_linear",
+    "Diagnosis": "_results", "Instant": "_results", "Sweep": "_results", "Inputs": "_steps", "Step": "_steps", "Steps": "_steps",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    value = getattr(importlib.import_module(f"{__name__}.{_LATER.get(name, '_expressions')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def show(what: System | Run | Model | str | os.PathLike[str], **run: Any) -> Any:
@@ -56,8 +82,10 @@ def show(what: System | Run | Model | str | os.PathLike[str], **run: Any) -> Any
     browser. `run`: to, every, tolerance … as `System.run` has them."""
     if isinstance(what, (str, os.PathLike)):
         what = load(what)
-    if isinstance(what, Model):
-        what = what.build()
+    if not isinstance(what, (System, Run)):
+        from ._builder import Model
+
+        what = what.build() if isinstance(what, Model) else what
     if not isinstance(what, (System, Run)):
         raise TypeError(f"a model or a run is shown, not {type(what).__name__}")
     if isinstance(what, Run) and run:

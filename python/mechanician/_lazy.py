@@ -1,13 +1,19 @@
-"""NumPy, imported when it is first used: half of the time that `import mechanician` would take."""
+"""Modules that are imported when they are first used, NumPy first of all: most of the time that `import mechanician` would take.
+`typing` is for those who check types: what it brings along takes as long as all of this package."""
 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
-__all__ = ["Array", "np", "optional"]
+__all__ = ["Array", "cast", "copy", "html", "json", "np", "optional"]
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import copy
+    import html
+    import json
+    from typing import Any, cast
+
     import numpy as np
     import numpy.typing as npt
 
@@ -15,11 +21,18 @@ if TYPE_CHECKING:
 else:
 
     class _Module:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(importlib.import_module("numpy"), name)
+        def __init__(self, name):
+            self._name = name
 
-    np = _Module()
-    Array = Any
+        def __getattr__(self, name):
+            return getattr(importlib.import_module(self._name), name)
+
+    copy, html, json, np = (_Module(name) for name in ("copy", "html", "json", "numpy"))
+    Array = None
+
+    def cast(kind, value):
+        """As typing has it."""
+        return value
 
 
 def optional(module: str, use: str) -> Any:

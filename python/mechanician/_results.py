@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import html
-import json
 import os
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, cast
 
-from ._errors import UnknownName
-from ._lazy import optional
+from ._lazy import cast, html, json, optional
 from ._values import file_name, number, text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ._lazy import Array
     from ._native import NativeRun
     from ._system import System
@@ -38,7 +37,7 @@ class Record:
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._data:
-            raise UnknownName(f"there is no `{name}`; there are {', '.join(self._data)}")
+            raise _unknown(f"there is no `{name}`; there are {', '.join(self._data)}")
         return self._data[name]
 
     def __dir__(self) -> list[str]:
@@ -98,7 +97,9 @@ class Run(Mapping[str, "Array"]):
 
     def __init__(self, native: NativeRun | _Stored, system: System, repeat: Mapping[str, Any]) -> None:
         self._made = native
-        self._rows = cast("Array", native.rows)
+        # Accelerations and forces are computed when they are first asked for, into the same memory.
+        self._rows = cast("Array", native.rows_so_far)
+        self._open = frozenset(native.left_open)
         self._index = {name: i for i, name in enumerate(native.columns)}
         self._system = system
         self._repeat = dict(repeat)
@@ -147,8 +148,9 @@ class Run(Mapping[str, "Array"]):
         if not isinstance(name, str):
             raise TypeError(f"columns have names: {name!r} is none")
         if name not in self._index:
-            raise UnknownName(f"the run has no column `{name}`")
-        return self._rows[:, self._index[name]]
+            raise _unknown(f"the run has no column `{name}`")
+        column = self._index[name]
+        return (self.array() if column in self._open else self._rows)[:, column]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._index)
@@ -166,12 +168,14 @@ class Run(Mapping[str, "Array"]):
 
     def array(self) -> Array:
         """All rows as one array, a row for each time and a column for each name."""
+        if self._open:
+            self._rows, self._open = cast("Array", self._native.rows), frozenset()
         return self._rows
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame with the time as index."""
         pandas = optional("pandas", "to_pandas")
-        frame = pandas.DataFrame(self._rows, columns=self.columns)
+        frame = pandas.DataFrame(self.array(), columns=self.columns)
         return frame.set_index("t")
 
     def to_xarray(self) -> Any:
@@ -217,7 +221,7 @@ class Run(Mapping[str, "Array"]):
         return f"<run: {self.status}, {len(self.t)} rows, t = {self.t[0]:g} to {self.t[-1]:g}, {trust}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        stored = self._made if isinstance(self._made, _Stored) else _Stored(self._rows, self.columns, self._made.summary)
+        stored = self._made if isinstance(self._made, _Stored) else _Stored(self.array(), self.columns, self._made.summary)
         return (Run, (stored, self._system, self._repeat))
 
 
@@ -225,7 +229,8 @@ class _Stored:
     """What a pickled run is made of."""
 
     def __init__(self, rows: Array, columns: list[str], summary: str) -> None:
-        self.rows, self.columns, self.summary = rows, columns, summary
+        self.rows_so_far, self.columns, self.summary = rows, columns, summary
+        self.left_open: list[int] = []
 
 
 class Sweep(Mapping[str, "Array"]):
@@ -256,7 +261,7 @@ class Sweep(Mapping[str, "Array"]):
         if not isinstance(name, str):
             raise TypeError(f"columns have names: {name!r} is none")
         if name not in self._index:
-            raise UnknownName(f"the sweep has no column `{name}`; it has {', '.join(self._index)}")
+            raise _unknown(f"the sweep has no column `{name}`; it has {', '.join(self._index)}")
         return self._values[:, self._index[name]]
 
     def __iter__(self) -> Iterator[str]:
@@ -276,6 +281,12 @@ class Sweep(Mapping[str, "Array"]):
         return f"<sweep: {len(self.outcomes)} motions, " + ", ".join(f"{n} {o}" for o, n in counts.items()) + ">"
 
 
+def _unknown(text: str) -> Exception:
+    from ._errors import UnknownName
+
+    return UnknownName(text)
+
+
 def show_page(page: str) -> Any:
     """A page in a notebook, or in a browser where there is none."""
     import sys
@@ -284,10 +295,8 @@ def show_page(page: str) -> Any:
         ipython = sys.modules["IPython"]
         shell = ipython.get_ipython()
         if shell is not None and "IPKernelApp" in shell.config:
-            from html import escape
-
             # IPython would warn of a frame that stands alone: it knows those of addresses only.
-            frame = f'<div><iframe srcdoc="{escape(page)}" style="width:100%;height:640px;border:0"></iframe></div>'
+            frame = f'<div><iframe srcdoc="{html.escape(page)}" style="width:100%;height:640px;border:0"></iframe></div>'
             return optional("IPython.display", "show").HTML(frame)
     import pathlib
     import tempfile

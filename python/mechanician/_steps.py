@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, MutableMapping
-from typing import TYPE_CHECKING, Any, cast
 
 from . import _native
-from ._errors import MechanicsError, UnknownName
+from ._lazy import cast
 from ._values import number
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ._lazy import Array
     from ._system import System
 
@@ -35,6 +36,8 @@ class Step:
         if not isinstance(name, str):
             raise TypeError(f"columns have names: {name!r} is none")
         if name not in self._names:
+            from ._errors import UnknownName
+
             raise UnknownName(f"there is no column `{name}`")
         return float(self._row[self._names[name]])
 
@@ -47,6 +50,8 @@ class Steps(Iterator[Step]):
     the row before on."""
 
     def __init__(self, system: System, start: _native.Start, wishes: _native.MotionRequest) -> None:
+        import threading
+
         self._inputs = system.inputs
         self._native = _native.NativeSteps(system._now, start, wishes)
         self._seen = dict(self._inputs)
@@ -74,6 +79,8 @@ class Steps(Iterator[Step]):
         if self._native.advance():
             return Step(self._names, cast("Array", self._native.row()))
         if self._native.failed:
+            from ._errors import MechanicsError
+
             raise MechanicsError(self._native.why)
         raise StopIteration
 
@@ -104,6 +111,8 @@ class Inputs(MutableMapping[str, float]):
 
     def __getitem__(self, name: str) -> float:
         if name not in self._values:
+            from ._errors import UnknownName
+
             known = ", ".join(self._values) or "none"
             raise UnknownName(f"the model has no input `{name}` that is a number; there are: {known}")
         return self._values[name]
@@ -114,6 +123,8 @@ class Inputs(MutableMapping[str, float]):
         new = number(value, f"the input `{name}`")
         if name not in self._values:
             if name not in self._system._inputs_with(name, new):
+                from ._errors import UnknownName
+
                 raise UnknownName(f"the model has no input `{name}`; there are: {', '.join(self._values) or 'none'}")
         self._values[name] = self._set[name] = new
         self._system._changed()

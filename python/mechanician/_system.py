@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import copy
-import json
 import os
 import sys
-import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
 
 from . import _native
-from ._equations import Equations
-from ._errors import MechanicsError
-from ._function import Acceleration
-from ._lazy import np
-from ._linear import Linear, Rest
+from ._lazy import cast, copy, html, json, np
 from ._results import Diagnosis, Instant, Run, Sweep
 from ._steps import Inputs, Steps
 from ._values import Fixed, Values, file_name, flag, maybe, names, number, numbers, start, text, whole
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     import numpy.typing as npt
 
+    from ._equations import Equations
+    from ._function import Acceleration
     from ._lazy import Array
+    from ._linear import Linear, Rest
 
 
 class System:
@@ -124,6 +122,8 @@ class System:
         answer, refusals, notes = self._now.accelerate(start(position, velocity, time), flag(parts, "parts"))
         instant = Instant(json.loads(answer), notes, self._then(), copy.deepcopy((position, velocity, time)))
         if refusals:
+            from ._errors import MechanicsError
+
             raise MechanicsError("\n".join(refusals), instant)
         return instant
 
@@ -193,7 +193,7 @@ class System:
             "to": to, "every": every, "tolerance": tolerance, "method": method, "verify": verify, "project": project,
             "position": position, "velocity": velocity, "time": time, "columns": columns, "scale": scale,
         }
-        return Run(self._run(progress=progress, **cast(Any, repeat)), self._then(), copy.deepcopy(repeat))
+        return Run(self._run(progress=progress, **cast("Any", repeat)), self._then(), copy.deepcopy(repeat))
 
     def steps(
         self,
@@ -264,6 +264,8 @@ class System:
     ) -> Linear:
         """The motion near a state, linear and exact: A, B, C, D by inputs (parameters) and outputs (of the model, coordinates, velocities
         `x'`, accelerations `x''`). `states` are coordinates and velocities that are to be independent; the rest is chosen."""
+        from ._linear import Linear
+
         given = names(inputs, "inputs"), names(outputs, "outputs"), names(states, "states")
         answer = self._now.linearise(start(position, velocity, time), *given, flag(project, "project"))
         return Linear(answer, given[0], given[1])
@@ -279,6 +281,8 @@ class System:
     ) -> Rest:
         """States of rest and whether they are stable, looked for from several starts; with `vary`, a parameter, how they change while it
         lies `between` two values (`to_dict()["branches"]`)."""
+        from ._linear import Rest
+
         if not isinstance(between, (tuple, list)) or len(between) != 2:
             raise TypeError(f"between is a pair of numbers, not {between!r}")
         low, high = sorted(number(x, "between") for x in between)
@@ -290,11 +294,15 @@ class System:
 
     def equations(self) -> Equations:
         """The equations of motion: M, Q, A, b, and closed forms where there are any."""
+        from ._equations import Equations
+
         return Equations(self)
 
     def compiled(self, position: Values | None = None, velocity: Values | None = None, time: float | None = None) -> Acceleration:
         """q̈ as a compiled function of (t, q, q̇), for other integrators. The state is where constraints are looked at for
         those that depend on others."""
+        from ._function import Acceleration
+
         return Acceleration(self, start(position, velocity, time))
 
     def picture(self, position: Values | None = None, velocity: Values | None = None, time: float | None = None) -> str:
@@ -331,6 +339,8 @@ class System:
         begin = start(position, velocity, time)
         file, note = self._now.export_fmu(begin, file_name(path), fmi == "3.0", text(name, "name"))
         if note:
+            import warnings
+
             warnings.warn(note, stacklevel=2)
         return file
 
@@ -342,12 +352,10 @@ class System:
         return f"<{self.title or 'model'}: {len(self.coordinates)} coordinates, {len(self.constraints)} constraints>"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         shown = ", ".join(self.coordinates[:12]) + (" …" if len(self.coordinates) > 12 else "")
         typeset = self.equations()._repr_latex_() if len(self.coordinates) <= 12 else ""
         picture = self.picture() if len(self.coordinates) <= 200 else ""
-        return f"<h4>{escape(self.title)}</h4><p>coordinates {escape(shown)}</p>{picture}{escape(typeset, quote=False)}"
+        return f"<h4>{html.escape(self.title)}</h4><p>coordinates {html.escape(shown)}</p>{picture}{html.escape(typeset, quote=False)}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         base = self._base

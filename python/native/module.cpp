@@ -276,6 +276,11 @@ void add_model(nb::module_& m) {
       });
 }
 
+auto rows_of(const MotionAnswer& run, nb::handle owner) {
+  const std::size_t shape[] = {run.num_rows(), run.columns().size()};
+  return nb::ndarray<nb::numpy, const double>(run.rows_so_far().data(), 2, shape, owner);
+}
+
 void add_motions(nb::module_& m) {
   nb::class_<MotionRequest>(m, "MotionRequest")
       .def(nb::init<>())
@@ -295,9 +300,11 @@ void add_motions(nb::module_& m) {
       .def_prop_ro("rows",
                    [](nb::handle self) {
                      const MotionAnswer& run = nb::cast<const MotionAnswer&>(self);
-                     const std::size_t shape[] = {run.num_rows(), run.columns().size()};
-                     return nb::ndarray<nb::numpy, const double>(run.rows().data(), 2, shape, self);
+                     released([&] { return run.rows().size(); });
+                     return rows_of(run, self);
                    })
+      .def_prop_ro("rows_so_far", [](nb::handle self) { return rows_of(nb::cast<const MotionAnswer&>(self), self); })
+      .def_prop_ro("left_open", &MotionAnswer::left_open)
       .def("sample",
            [](const MotionAnswer& self, double t) {
              const NamedSample sample = released([&] { return self.sample(t); });

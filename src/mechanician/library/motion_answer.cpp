@@ -28,15 +28,36 @@ struct MotionAnswer::Data {
   System system;
   ResultHeader header;
   std::shared_ptr<const std::vector<std::string>> names;
-  std::vector<double> rows;
-  Summary summary;
-  std::vector<MotionEvent> events;
-  std::string report;
-  std::mutex one_at_a_time;  ///< samples of the motion
-  std::unique_ptr<Motion> motion;
+  std::vector<double> rows = {};
+  Summary summary = {};
+  std::vector<MotionEvent> events = {};
+  std::string report = {};
+  std::mutex one_at_a_time = {};  ///< samples of the motion, rows that are completed
+  std::unique_ptr<Motion> motion = {};
+  // Rows that lack what follows from their states, and what finds it; none: all are there.
+  std::vector<std::size_t> open_rows = {};
+  std::vector<double> open_states = {};
+  std::unique_ptr<Recorder> recorder = {};
+
+  void complete() {
+    const std::lock_guard lock(one_at_a_time);
+    if (open_rows.empty()) return;
+    const std::size_t size = open_states.size() / open_rows.size(), width = names->size();
+    std::vector<double> row;
+    for (std::size_t k = 0; k < open_rows.size(); ++k) {
+      double* const to = rows.data() + open_rows[k] * width;
+      header.columns.fill_row(recorder->integrator().complete_sample(*to, {open_states.data() + k * size, size}), row);
+      std::copy(row.begin(), row.end(), to);
+    }
+    open_rows = {}, open_states = {};
+    recorder.reset();
+  }
 };
 
 namespace {
+
+/// What finds the rest of rows later takes 50 to 250 KB, as some hundred rows do: with fewer it is not worth it, and programs may keep thousands of short motions.
+constexpr std::size_t rows_that_wait = 256;
 
 /// For a model with inputs, which vary.
 std::unique_ptr<MotionFamily> family_for_inputs(const System& of, const State& start) {
@@ -53,6 +74,12 @@ class RowsInMemory final : public ResultWriter {
  public:
   explicit RowsInMemory(MotionAnswer::Data& to) : to_(to) {}
   void row(std::span<const double> row) override { to_.rows.insert(to_.rows.end(), row.begin(), row.end()); }
+  bool takes_states() const override { return true; }
+  void row_of_state(std::span<const double> known, std::span<const double> state) override {
+    to_.open_rows.push_back(to_.rows.size() / known.size());
+    to_.open_states.insert(to_.open_states.end(), state.begin(), state.end());
+    row(known);
+  }
   void flush(const RunState&) override {}
   void finish(const RunState& state) override {
     to_.summary = state.summary;
@@ -131,19 +158,14 @@ void refuse(const std::optional<Stop>& refusal) {
 double NamedSample::value(std::string_view column) const { return row_[place_of(*names_, column)]; }
 
 MotionAnswer System::integrate(const MotionRequest& request) const {
-  Recorder recorder(*this, setup_of(*this, request));
+  auto made = std::make_unique<Recorder>(*this, setup_of(*this, request));
+  Recorder& recorder = *made;
   refuse(recorder.refusal());
-  refuse_too_many_rows(recorder.header().setup, recorder.columns().names().size());
+  const auto names = std::make_shared<const std::vector<std::string>>(recorder.columns().names());
+  // Rows, and states that what is left open follows from.
+  refuse_too_many_rows(recorder.header().setup, names->size() + static_cast<std::size_t>(2 * n() + num_constraints()));
   auto data = std::shared_ptr<MotionAnswer::Data>(
-      new MotionAnswer::Data{*this,
-                             recorder.header(),
-                             std::make_shared<const std::vector<std::string>>(recorder.columns().names()),
-                             {},
-                             {},
-                             {},
-                             {},
-                             {},
-                             {}});
+      new MotionAnswer::Data{.system = *this, .header = recorder.header(), .names = names});
   std::optional<ReportRecorder> report;
   if (request.report) {
     if (!report_page()) throw std::invalid_argument("this build has no page for reports");
@@ -167,15 +189,33 @@ MotionAnswer System::integrate(const MotionRequest& request) const {
     report->finish(recorder.integrator());
     data->report = report_html(*report_page(), {*this, data->header.setup.start, *report, data->summary, data->events});
   }
+  recorder.watch({});
+  if (!data->open_rows.empty()) data->recorder = std::move(made);
+  if (data->open_rows.size() < rows_that_wait) data->complete();
   return MotionAnswer(std::move(data));
 }
 
 const std::vector<std::string>& MotionAnswer::columns() const { return *data_->names; }
 std::size_t MotionAnswer::num_rows() const { return data_->rows.size() / data_->names->size(); }
-std::span<const double> MotionAnswer::rows() const { return data_->rows; }
+std::span<const double> MotionAnswer::rows_so_far() const { return data_->rows; }
+std::span<const double> MotionAnswer::rows() const {
+  data_->complete();
+  return data_->rows;
+}
+
+std::vector<std::size_t> MotionAnswer::left_open() const {
+  const std::lock_guard lock(data_->one_at_a_time);
+  std::vector<std::size_t> open;
+  if (data_->open_rows.empty()) return open;
+  const std::vector<char> known = data_->header.columns.in_state();
+  for (std::size_t k = 0; k < known.size(); ++k)
+    if (!known[k]) open.push_back(k);
+  return open;
+}
 
 std::vector<double> MotionAnswer::column(std::string_view name) const {
   const std::size_t at = place_of(*data_->names, name), width = data_->names->size();
+  if (const auto open = left_open(); std::binary_search(open.begin(), open.end(), at)) data_->complete();
   std::vector<double> values;
   for (std::size_t k = at; k < data_->rows.size(); k += width) values.push_back(data_->rows[k]);
   return values;
@@ -216,6 +256,7 @@ void MotionAnswer::write(const std::string& file) const {
   if (!format) throw std::invalid_argument(fmt::format("{}: the ending says the format: .h5, .csv or .json", file));
   const auto writer = make_writer(file, *format, data_->header);
   const std::size_t width = data_->names->size();
+  data_->complete();
   for (std::size_t at = 0; at < data_->rows.size(); at += width) writer->row({data_->rows.data() + at, width});
   writer->finish({data_->summary, data_->events, std::nullopt});
 }

@@ -41,8 +41,12 @@ class MotionAnswer {
   std::size_t num_rows() const;
   /// The numbers of a column, one for each row. Throws std::out_of_range for a name that is none.
   std::vector<double> column(std::string_view name) const;
-  /// All rows, one behind the other.
+  /// All rows, one behind the other. What was left open is computed now, as column() does of columns of which anything was.
   std::span<const double> rows() const;
+  /// The same, computing nothing: accelerations and forces of long motions are left open until somebody asks for them, and are no numbers here.
+  std::span<const double> rows_so_far() const;
+  /// Columns of which something still is, by number.
+  std::vector<std::size_t> left_open() const;
   /// At any time of the motion. Throws std::out_of_range outside. The motion is computed once more when this is first asked.
   NamedSample sample(double t) const;
 

@@ -211,6 +211,12 @@ class Dynamics {
   /// All there is to say about a state; qdd_given, where not null, in the place of the pointwise solution (near singular
   /// states, where that is rounding).
   std::optional<Sample> calc_sample(double t, const double* y, const double* qdd_given = nullptr);
+  /// Whether calc_sample() is a function of the state alone now: no rows are left out, nothing is held through the step.
+  bool has_plain_samples() const;
+  /// Then: whether it finds everything at a state, as far as compiled code can tell. If so complete_sample() has the same bits, whatever the motion
+  /// has come to since.
+  bool finds_sample_later(double t, const double* y);
+  std::optional<Sample> complete_sample(double t, const double* y);
   /// Where forces that outputs and events use come from, besides this phase of the motion. By facts().forces.
   struct ForceSource {
     std::vector<double> works_before = {};  ///< of work(NAME): what was done before; empty: nothing

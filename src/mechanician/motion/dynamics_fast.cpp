@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <list>
-#include <mutex>
 
 #include "mechanician/motion/dynamics.hpp"
 #include "mechanician/motion/kernels.hpp"
+#include "mechanician/motion/last_made.hpp"
 
 namespace mechanician {
 
@@ -15,54 +14,13 @@ namespace {
 /// Coordinates up to which programs are compiled for many motions of one system: beyond, loops over the pattern are as quick.
 constexpr int most_for_programs = 200;
 
-/// Programs of the last single motions. One that is run again, to another tolerance or another end, finds them made. They are a function of
-/// the system and of the key, so that a motion has the same bits whether it finds them or makes them.
-class LastPrograms {
- public:
-  /// All that programs depend on beside the equations.
-  struct Key {
-    std::vector<int> rows;
-    std::vector<double> parameters, reference;
-    bool operator==(const Key&) const = default;
-  };
-  using Made = KeptCode::Made;
-
-  template <class Make>
-  Made of(const System& system, Key key, Make&& make) {
-    {
-      const std::lock_guard lock(lock_);
-      for (auto i = kept_.begin(); i != kept_.end(); ++i) {
-        // Systems that share their equations are one but for the parameters. Those of an entry are alive, so no others have their place.
-        if (&i->system.equations() != &system.equations() || !(i->key == key)) continue;
-        kept_.splice(kept_.begin(), kept_, i);
-        return i->made;
-      }
-    }
-    std::list<Entry> entry;
-    entry.push_back({system, std::move(key), make()});
-    const Made made = entry.front().made;
-    std::list<Entry> oldest;  // ends outside of the lock
-    const std::lock_guard lock(lock_);
-    kept_.splice(kept_.begin(), entry);
-    if (kept_.size() > most_kept) oldest.splice(oldest.begin(), kept_, std::prev(kept_.end()));
-    return made;
-  }
-
-  static LastPrograms& all() {
-    static LastPrograms* const kept = new LastPrograms;  // threads may outlive the main one
-    return *kept;
-  }
-
- private:
-  static constexpr std::size_t most_kept = 8;
-  struct Entry {
-    System system;
-    Key key;
-    Made made;
-  };
-  std::mutex lock_;
-  std::list<Entry> kept_;  ///< the last one first
+/// All that programs of a single motion depend on beside the equations.
+struct ProgramKey {
+  std::vector<int> rows;
+  std::vector<double> parameters, reference;
+  bool operator==(const ProgramKey&) const = default;
 };
+using LastPrograms = LastMade<ProgramKey, KeptCode::Made>;
 
 }  // namespace
 

@@ -199,6 +199,37 @@ std::optional<Sample> Dynamics::calc_sample(double t, const double* y, const dou
   return found;
 }
 
+bool Dynamics::has_plain_samples() const {
+  const EquationFacts& f = facts();
+  if (!fast_ || prefer_robust || weighed_ || singular_mass() || factors_->is_sparse()) return false;
+  if (!f.switches.empty() || !surfaces_.empty() || !sliding_.empty() || num_constraints_ < m_ || !values_->is_whole())
+    return false;
+  const auto is_whole = [](const RowSet& set) { return set.kept.size() == set.candidates.size(); };
+  if (!(rows_far_ || all.candidates.empty()) || !is_whole(all) || !is_whole(positions) || !is_whole(velocities))
+    return false;
+  // An output may have no value, which is said of the motion: whether it has one must be known now.
+  constexpr KindSet later = all_forces | kind_bit(SymbolKind::acceleration);
+  const std::vector<Named>& outputs = values_->system().model().outputs;
+  return std::none_of(outputs.begin(), outputs.end(), [](const Named& o) { return (o.value.kinds() & later) != 0; });
+}
+
+bool Dynamics::finds_sample_later(double t, const double* y) {
+  CompiledPrograms::Acceleration& fast = fast_->acceleration;
+  fast_->set_inputs(t, y, n_, sides());
+  if (!fast.run(fast_->inputs) || !kernels::all_finite(std::ssize(fast.outputs), fast.outputs.data())) return false;
+  if (const int outputs = facts().num_outputs;
+      outputs > 0 && !kernels::all_finite(outputs, values_->calc_quantities(point_of(t, y)).data()))
+    return false;
+  projections += 1 + (num_constraints_ > 0);  // as calc_sample() counts
+  return true;
+}
+
+std::optional<Sample> Dynamics::complete_sample(double t, const double* y) {
+  for (RowSet* set : {&all, &positions, &velocities}) set->kept = set->candidates;
+  rows_stale_ = prefer_robust = factors_->singular_mass = false;
+  return calc_sample(t, y);
+}
+
 double Dynamics::calc_friction_size(const ForceFacts& force) {
   for (std::size_t s = 0; s < sliding_.size(); ++s)
     if (sliding_[s].row == force.at) {

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <variant>
 
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/simplify.hpp"
 #include "mechanician/instant/accelerate.hpp"
 #include "mechanician/motion/kernel_equations.hpp"
+#include "mechanician/motion/last_made.hpp"
 #include "mechanician/motion/written_equations.hpp"
 
 namespace mechanician {
@@ -45,9 +48,21 @@ std::string slip_name(const std::string& constraint, std::size_t slip, std::size
   return slips == 1 ? fmt::format("slip of {}", constraint) : fmt::format("slip {} of {}", slip + 1, constraint);
 }
 
+namespace {
+
+struct WrittenOnce {
+  System system;
+  WrittenEquations values;
+  explicit WrittenOnce(System of) : system(std::move(of)), values(system) {}
+};
+
+}  // namespace
+
 std::unique_ptr<EquationValues> make_equation_values(const System& system) {
   if (system.kernels()) return std::make_unique<KernelEquations>(system);
-  return std::make_unique<WrittenEquations>(system);
+  using Last = LastMade<std::monostate, std::shared_ptr<const WrittenOnce>>;
+  const auto made = Last::all().of(system, {}, [&] { return std::make_shared<const WrittenOnce>(system); });
+  return std::make_unique<WrittenEquations>(made->values, system);
 }
 
 namespace {

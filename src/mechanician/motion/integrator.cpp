@@ -94,6 +94,11 @@ Sample Integrator::sample(double t) {
   return sample;
 }
 
+std::span<const double> Integrator::sample_later(double t) { return steps_->sample_later(t); }
+Sample Integrator::complete_sample(double t, std::span<const double> state) {
+  return steps_->complete_sample(t, state);
+}
+
 /// An output without a value, as a table beyond its points, is said once. That a row has none at all, SmoothMotion says.
 void Integrator::note_gaps(const Sample& sample) {
   if (sample.outputs.allFinite() || !sample.qdd.allFinite()) return;

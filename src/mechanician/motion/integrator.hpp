@@ -65,6 +65,10 @@ class Integrator {
   double t() const;
   /// At a time in the last accepted step, from dense output, projected onto the constraints.
   Sample sample(double t);
+  /// The same in two parts, for those who may never look at accelerations and forces: [q | q̇ | works] now, the rest whenever it is asked for, also when
+  /// the motion is over, with the same bits. Empty: not possible there; else it holds until the next call.
+  std::span<const double> sample_later(double t);
+  Sample complete_sample(double t, std::span<const double> state);
 
   /// Of the motion so far.
   const Sizes& sizes() const;

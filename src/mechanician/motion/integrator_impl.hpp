@@ -56,6 +56,8 @@ class SmoothMotion : public MotionSteps {
 
   bool advance() override;
   Sample sample(double t) override;
+  std::span<const double> sample_later(double t) override;
+  Sample complete_sample(double t, std::span<const double> y) override;
   const double* state_at(double t) override;
   Certificate certificate() const override;
   EnergyLedger ledger() const override { return ledger_; }
@@ -88,6 +90,7 @@ class SmoothMotion : public MotionSteps {
 
  private:
   bool place(double time);
+  Sample without_forces(double time, const double* y) const;
   // ---- integrator_start.cpp
   void begin();
   bool find_rank();

@@ -527,9 +527,28 @@ Sample SmoothMotion::sample(double time) {
   const std::string_view unknown_row = "accelerations and forces could not be found at";
   if (!refusal && std::none_of(doubts.begin(), doubts.end(), [&](const auto& x) { return x.starts_with(unknown_row); }))
     doubts.push_back(fmt::format("{} t = {}", unknown_row, short_number(time)));
+  return without_forces(time, y.data());
+}
+
+std::span<const double> SmoothMotion::sample_later(double time) {
+  time = std::clamp(time, step_begin, t);
+  if (!dynamics_.has_plain_samples()) return {};
+  const long projections = dynamics_.projections;
+  if (!place(time) && dynamics_.finds_sample_later(time, y_sample_.data())) return y_sample_;
+  dynamics_.projections = projections;  // sample() counts its own
+  return {};
+}
+
+Sample SmoothMotion::complete_sample(double time, std::span<const double> y) {
+  const std::optional<Sample> full = dynamics_.complete_sample(time, y.data());
+  return full ? *full : without_forces(time, y.data());
+}
+
+Sample SmoothMotion::without_forces(double time, const double* y) const {
+  const int n = dynamics_.n();
   Sample bare;
   bare.t = time;
-  bare.q = Eigen::Map<const Eigen::VectorXd>(y.data(), n), bare.qd = Eigen::Map<const Eigen::VectorXd>(y.data() + n, n);
+  bare.q = Eigen::Map<const Eigen::VectorXd>(y, n), bare.qd = Eigen::Map<const Eigen::VectorXd>(y + n, n);
   const auto unknown = [](Eigen::Index size) {
     return Eigen::VectorXd::Constant(size, std::numeric_limits<double>::quiet_NaN());
   };

@@ -83,6 +83,8 @@ MECHANICIAN_WIDEST bool all_finite(std::ptrdiff_t n, const double* x) {
     load(x + i, a), load(x + i + block, b);
     one += 0.0 * a, other += 0.0 * b;
   }
+  // The last block ends with the last number, whatever it looks at twice.
+  for (; n >= block && i < n; i += block) load(x + std::min(i, n - block), a), one += 0.0 * a;
   double rest = 0.0;
   for (; i < n; ++i) rest += 0.0 * x[i];
   one += other;

@@ -21,6 +21,10 @@ class MotionSteps {
 
   virtual bool advance() = 0;
   virtual Sample sample(double t) = 0;
+  /// [q | q̇ | works] of the last step at a time, as sample() has them, where everything else follows from these alone, whatever becomes of the
+  /// motion meanwhile: complete_sample() finds it. Empty: sample() has to be asked, now.
+  virtual std::span<const double> sample_later(double) { return {}; }
+  virtual Sample complete_sample(double, std::span<const double>) { return {}; }
   /// [q | q̇] of the last step at a time, as sample() has them; null: only that knows.
   virtual const double* state_at(double) { return nullptr; }
   virtual Certificate certificate() const = 0;

@@ -101,6 +101,12 @@ WrittenEquations::WrittenEquations(const System& system) : system_(&system), mad
   take_parameters();
 }
 
+WrittenEquations::WrittenEquations(const WrittenEquations& others, const System& system) : WrittenEquations(others) {
+  assert(&system.equations() == &others.system().equations());
+  system_ = &system;
+  take_parameters();
+}
+
 void WrittenEquations::set_facts() {
   const Equations& eqs = system_->equations();
   EquationFacts& f = facts_;

@@ -19,6 +19,8 @@ class WrittenEquations final : public EquationValues {
  public:
   /// The system must outlive it.
   explicit WrittenEquations(const System& system);
+  /// Of a system that shares its equations with that of others, with the parameters that it has now: what was made of them is there already.
+  WrittenEquations(const WrittenEquations& others, const System& system);
 
   std::unique_ptr<EquationValues> clone() const override { return std::make_unique<WrittenEquations>(*this); }
   const System& system() const override { return *system_; }

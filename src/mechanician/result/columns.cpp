@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <functional>
+#include <limits>
 #include <span>
 #include <stdexcept>
 
@@ -18,6 +19,34 @@ namespace {
 
 /// Lists of all names, and whole states at events, are for systems up to this size.
 constexpr long most_listed = 10'000;
+
+/// In the order of fill_row(): the state with its time comes first, works come last.
+constexpr std::array<std::string_view, 25> quantity_names = {"t",
+                                                             "q",
+                                                             "qd",
+                                                             "qdd",
+                                                             "Qc",
+                                                             "Qi",
+                                                             "Qni",
+                                                             "Qcontrol",
+                                                             "lambda",
+                                                             "normal",
+                                                             "friction",
+                                                             "tau",
+                                                             "e",
+                                                             "cost",
+                                                             "outputs",
+                                                             "modes",
+                                                             "engaged",
+                                                             "residual",
+                                                             "power",
+                                                             "work_given",
+                                                             "work_ideal",
+                                                             "work_nonideal",
+                                                             "work_control",
+                                                             "work",
+                                                             "work_of_actuators"};
+constexpr std::size_t first_work = 19;
 
 /// Which columns are wanted.
 class Choice {
@@ -116,7 +145,7 @@ ColumnSource source_of(const System& system) {
 
 Columns::Columns(const System& system, std::string_view patterns) {
   const ColumnSource source = source_of(system);
-  num_constraints_ = source.num_constraints;
+  num_coordinates_ = source.num_coordinates, num_constraints_ = source.num_constraints;
   Choice choice(patterns);
   std::vector<ColumnGroup> found;
   // Accelerations and forces are those of what has a mass.
@@ -185,6 +214,9 @@ Columns::Columns(const System& system, std::string_view patterns) {
   for (ColumnGroup& group : found) {
     if (group.names.empty()) continue;
     size_ += static_cast<int>(group.names.size());
+    const auto* const quantity = std::find(quantity_names.begin(), quantity_names.end(), group.quantity);
+    assert(quantity != quantity_names.end());
+    quantity_of_.push_back(static_cast<std::uint8_t>(quantity - quantity_names.begin()));
     groups_.push_back(std::move(group));
   }
   if (source.num_coordinates <= most_listed)
@@ -203,49 +235,70 @@ bool Columns::has(std::string_view quantity) const {
   return std::any_of(groups_.begin(), groups_.end(), [&](const ColumnGroup& g) { return g.quantity == quantity; });
 }
 
-void Columns::fill_row(const Sample& s, std::vector<double>& row) const {
-  row.clear();
-  const auto vector = [](const Eigen::VectorXd& x) { return std::span(x.data(), static_cast<std::size_t>(x.size())); };
-  const auto number = [](const double& x) { return std::span(&x, 1); };
-  // In the order of the constructor.
-  const std::pair<std::string_view, std::span<const double>> all[] = {
-      {"t", number(s.t)},
-      {"q", vector(s.q)},
-      {"qd", vector(s.qd)},
-      {"qdd", vector(s.qdd)},
-      {"Qc", vector(s.Qc)},
-      {"Qi", vector(s.Qc_i)},
-      {"Qni", vector(s.Qc_ni)},
-      {"Qcontrol", vector(s.Q_control)},
-      {"lambda", vector(s.lambda)},
-      {"normal", vector(s.normal)},
-      {"friction", vector(s.friction)},
-      {"tau", vector(s.tau)},
-      {"e", vector(s.error)},
-      {"cost", number(s.cost)},
-      {"outputs", vector(s.outputs)},
-      {"modes", vector(s.modes)},
-      {"engaged", vector(s.engaged)},
-      {"residual", number(s.residual)},
-      {"power", vector(s.power)},
-      {"work_given", number(s.works.given)},
-      {"work_ideal", number(s.works.ideal)},
-      {"work_nonideal", number(s.works.nonideal)},
-      {"work_control", number(s.works.control)},
-      {"work", vector(s.works.constraints)},
-      {"work_of_actuators", vector(s.works.actuators)},
-  };
-  const auto* next = std::begin(all);
-  for (const ColumnGroup& group : groups_) {
-    while (next->first != group.quantity) ++next;
-    if (group.chosen.empty()) {
+void Columns::fill_row(const Quantities& quantities, std::vector<double>& row) const {
+  row.resize(static_cast<std::size_t>(size_));
+  double* to = row.data();
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const ColumnGroup& group = groups_[g];
+    const double* const from = quantities[quantity_of_[g]].data();
+    if (!from) {
+      to = std::fill_n(to, group.names.size(), std::numeric_limits<double>::quiet_NaN());
+    } else if (group.chosen.empty()) {
       // Behind the outputs stands what [summary] is about.
-      row.insert(row.end(), next->second.begin(), next->second.begin() + std::ssize(group.names));
+      to = std::copy_n(from, group.names.size(), to);
     } else {
-      for (const std::uint32_t entry : group.chosen) row.push_back(next->second[entry]);
+      for (const std::uint32_t entry : group.chosen) *to++ = from[entry];
     }
   }
-  assert(static_cast<int>(row.size()) == size_);
+  assert(to == row.data() + size_);
+}
+
+void Columns::fill_row(const Sample& s, std::vector<double>& row) const {
+  const auto vector = [](const Eigen::VectorXd& x) { return std::span(x.data(), static_cast<std::size_t>(x.size())); };
+  const auto number = [](const double& x) { return std::span(&x, 1); };
+  fill_row({number(s.t),
+            vector(s.q),
+            vector(s.qd),
+            vector(s.qdd),
+            vector(s.Qc),
+            vector(s.Qc_i),
+            vector(s.Qc_ni),
+            vector(s.Q_control),
+            vector(s.lambda),
+            vector(s.normal),
+            vector(s.friction),
+            vector(s.tau),
+            vector(s.error),
+            number(s.cost),
+            vector(s.outputs),
+            vector(s.modes),
+            vector(s.engaged),
+            number(s.residual),
+            vector(s.power),
+            number(s.works.given),
+            number(s.works.ideal),
+            number(s.works.nonideal),
+            number(s.works.control),
+            vector(s.works.constraints),
+            vector(s.works.actuators)},
+           row);
+}
+
+void Columns::fill_row(double t, std::span<const double> state, std::vector<double>& row) const {
+  const auto n = static_cast<std::size_t>(num_coordinates_), m = static_cast<std::size_t>(num_constraints_);
+  const std::span<const double> works = state.subspan(2 * n);
+  Quantities known{};
+  known[0] = std::span(&t, 1), known[1] = state.first(n), known[2] = state.subspan(n, n);
+  for (std::size_t k = 0; k < 4; ++k) known[first_work + k] = works.subspan(k, 1);
+  known[first_work + 4] = works.subspan(4, m), known[first_work + 5] = works.subspan(4 + m);
+  fill_row(known, row);
+}
+
+std::vector<char> Columns::in_state() const {
+  std::vector<char> known;
+  for (std::size_t g = 0; g < groups_.size(); ++g)
+    known.insert(known.end(), groups_[g].names.size(), quantity_of_[g] < 3 || quantity_of_[g] >= first_work ? 1 : 0);
+  return known;
 }
 
 }  // namespace mechanician

@@ -8,6 +8,7 @@
 /// Qcontrol is there for models with control requirements only. New columns are added at the end or in such places;
 /// readers go by name. Of all these some may be chosen, by patterns with * and ?; t is always among them.
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -45,11 +46,19 @@ class Columns {
 
   /// Replaces `row` by the numbers of the sample, in the order of names().
   void fill_row(const Sample& sample, std::vector<double>& row) const;
+  /// The same of what Integrator::sample_later() knows; no numbers in the other columns.
+  void fill_row(double t, std::span<const double> state, std::vector<double>& row) const;
+  /// By column: whether that knows it.
+  std::vector<char> in_state() const;
 
  private:
+  using Quantities = std::array<std::span<const double>, 25>;
+  void fill_row(const Quantities& quantities, std::vector<double>& row) const;
+
   std::vector<ColumnGroup> groups_;
+  std::vector<std::uint8_t> quantity_of_;  ///< by group
   std::vector<std::string> coordinates_, constraints_;
-  long num_constraints_ = 0;
+  long num_coordinates_ = 0, num_constraints_ = 0;
   int size_ = 0;
 };
 

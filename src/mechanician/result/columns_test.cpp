@@ -49,6 +49,29 @@ TEST(Columns, hold_control_forces_where_there_is_control) {
   EXPECT_EQ(columns.constraints(), (Names{"rod", "line"}));  // a requirement has no multiplier
 }
 
+TEST(Columns, of_a_state_are_those_of_its_sample) {
+  const Sample sample = example_sample(0.0);
+  std::vector<double> state, whole, row;
+  for (const Eigen::VectorXd* x : {&sample.q, &sample.qd}) state.insert(state.end(), x->begin(), x->end());
+  const Works& w = sample.works;
+  state.insert(state.end(), {w.given, w.ideal, w.nonideal, w.control, w.constraints(0), w.constraints(1)});
+  for (const char* chosen : {"", "y', work(line), lambda(*), work_given"}) {
+    const Columns columns(example_system(), chosen);
+    columns.fill_row(sample, whole);
+    columns.fill_row(0.0, state, row);
+    const std::vector<char> known = columns.in_state();
+    ASSERT_EQ(row.size(), whole.size());
+    ASSERT_EQ(known.size(), whole.size());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      EXPECT_EQ(known[i] != 0, std::isfinite(row[i])) << columns.names()[i];
+      if (known[i]) {
+        EXPECT_EQ(row[i], whole[i]) << columns.names()[i];
+      }
+    }
+    EXPECT_EQ(std::count(known.begin(), known.end(), 1), *chosen ? 4 : 11);
+  }
+}
+
 TEST(Columns, put_every_number_of_a_sample_under_its_name) {
   const Columns columns(example_system());
   std::vector<double> row{1, 2, 3};

@@ -50,7 +50,7 @@ class Recorder::Impl {
     begin_ = Clock::now();
     on_progress_ = &on_progress;
     if (watch) watch(integrator);
-    if (rows_ == 0) emit(writer, integrator.sample(setup.start.t));
+    if (rows_ == 0) emit(writer, setup.start.t);
     flush(writer);
     while (!interrupted_ && integrator.advance()) {
       if (watch) watch(integrator);
@@ -61,7 +61,7 @@ class Recorder::Impl {
     // An uninterrupted run has no row where this one was interrupted: the checkpoint must not know it.
     if (interrupted_) flush(writer);
     RunState last;
-    if (!within_step_ && end_of_run() > last_time_) emit(writer, integrator.sample(end_of_run()));
+    if (!within_step_ && end_of_run() > last_time_) emit(writer, end_of_run());
     last.summary = summarise();
     last.events = integrator.events();
     if (last.summary.status == RunStatus::done && writer.keeps_checkpoints() && integrator.at_checkpoint() && !second)
@@ -89,23 +89,35 @@ class Recorder::Impl {
   double row_time(long k) const { return setup.start.t + static_cast<double>(k) * *setup.every; }
   double end_of_run() const { return std::min(integrator.t(), setup.motion.to); }
 
-  void emit(ResultWriter& writer, const Sample& sample) {
-    if (second && !second->compare(sample, integrator.events(), [&] { return goes_on(); })) {
-      interrupted_ = within_step_ = true;
-      return;
+  void emit(ResultWriter& writer, double t) {
+    if (const bool may_lack = writer.takes_states() && !second; !may_lack || !emit_state(writer, t)) {
+      const Sample sample = integrator.sample(t);
+      if (second && !second->compare(sample, integrator.events(), [&] { return goes_on(); })) {
+        interrupted_ = within_step_ = true;
+        return;
+      }
+      columns.fill_row(sample, row_);
+      writer.row(row_);
+      last_time_ = sample.t;
     }
-    columns.fill_row(sample, row_);
-    writer.row(row_);
-    last_time_ = sample.t;
     ++rows_;
     // Also where the end of the run is one of these times, as well as rounding can tell.
-    if (setup.every && sample.t >= row_time(next_) - 1e-6 * *setup.every) ++next_;
+    if (setup.every && last_time_ >= row_time(next_) - 1e-6 * *setup.every) ++next_;
+  }
+
+  bool emit_state(ResultWriter& writer, double t) {
+    const std::span<const double> state = integrator.sample_later(t);
+    if (state.empty()) return false;
+    last_time_ = std::clamp(t, integrator.step_begin(), integrator.t());
+    columns.fill_row(last_time_, state, row_);
+    writer.row_of_state(row_, state);
+    return true;
   }
 
   /// The rows of the last accepted step.
   void emit_step(ResultWriter& writer) {
     if (!setup.every) {
-      if (end_of_run() > last_time_) emit(writer, integrator.sample(end_of_run()));
+      if (end_of_run() > last_time_) emit(writer, end_of_run());
       return;
     }
     // A row that all but coincides with the end is left to the end.
@@ -113,7 +125,7 @@ class Recorder::Impl {
     for (int count = 1;; ++count) {
       const double t = row_time(next_);
       if (!(t <= integrator.t()) || t >= last) return;
-      emit(writer, integrator.sample(t));
+      emit(writer, t);
       if (interrupted_) return;
       // A step may have any number of rows.
       if (count % 64 == 0 && !goes_on()) {

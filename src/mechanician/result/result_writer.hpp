@@ -34,6 +34,9 @@ class ResultWriter {
   virtual ~ResultWriter() = default;
   /// The numbers of one row, in the order of the columns. May be kept back until flush().
   virtual void row(std::span<const double> row) = 0;
+  /// Whether it takes rows that lack what Integrator::complete_sample() finds: it asks for that when it likes.
+  virtual bool takes_states() const { return false; }
+  virtual void row_of_state(std::span<const double> /*row*/, std::span<const double> /*state*/) {}
   /// Brings everything so far to the file, which then reads as an incomplete result.
   virtual void flush(const RunState& state) = 0;
   /// The last word. Without it the result stays incomplete.
