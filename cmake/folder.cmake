@@ -33,7 +33,9 @@ function(mechanician_flags target)
     endif()
     target_link_options(${target} PRIVATE -fsanitize=address,undefined)
     if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-      target_compile_options(${target} PRIVATE -fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/sanitizers.ignore)
+      # From where the compiler runs, so that a compiler cache knows the objects of other clones.
+      file(RELATIVE_PATH ignored ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR}/cmake/sanitizers.ignore)
+      target_compile_options(${target} PRIVATE -fsanitize-ignorelist=${ignored})
       if(target MATCHES "^mechanician_(base|expression|model|equations)$|^fuzz_")
         # What the fuzzer steers by: which branches of the library an input reaches. Tests use the same objects.
         target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
