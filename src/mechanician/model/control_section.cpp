@@ -1,5 +1,7 @@
 // [control], [actuators] and [nominal].
 
+#include "mechanician/model/control_section.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "mechanician/expression/degree.hpp"
 #include "mechanician/model/index_values.hpp"
 #include "mechanician/model/model_reader.hpp"
-#include "mechanician/model/parts_control.hpp"
 
 namespace mechanician {
 
@@ -31,6 +32,11 @@ std::string family_of(const std::string& written, const std::vector<TermIndex>& 
 }
 
 }  // namespace
+
+bool is_control_setting(const TomlMember& field) {
+  const bool named = is_one_of(field.name, {"cost", "free", "every", "robust"});
+  return named && !(field.value.type == TomlValue::Type::table && field.value.find("equation"));
+}
 
 void ModelReader::read_control(const TomlMember& field) {
   using Kind = Term::Part::Kind;

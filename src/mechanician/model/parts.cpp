@@ -12,6 +12,7 @@
 #include "mechanician/base/text.hpp"
 #include "mechanician/expression/lexer.hpp"
 #include "mechanician/expression/units.hpp"
+#include "mechanician/model/control_section.hpp"
 #include "mechanician/model/family_model.hpp"
 #include "mechanician/model/inside_folder.hpp"
 #include "mechanician/model/parts_control.hpp"

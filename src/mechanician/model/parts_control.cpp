@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "mechanician/model/control_section.hpp"
+
 namespace mechanician {
 
 namespace {
@@ -38,12 +40,6 @@ TomlValue& table_in(TomlValue& in, const TomlMember& like) {
 }
 
 }  // namespace
-
-bool is_control_setting(const TomlMember& field) {
-  constexpr const char* names[] = {"cost", "free", "every", "robust"};
-  return std::find(std::begin(names), std::end(names), field.name) != std::end(names) &&
-         !(field.value.type == TomlValue::Type::table && field.value.find("equation"));
-}
 
 void rename_coordinates(TomlValue& actuator, const Rename& renamed) {
   constexpr const char* keys[] = {"on", "by", "limit", "cost", "for"};

@@ -11,9 +11,6 @@
 
 namespace mechanician {
 
-/// What is said of control as a whole; a requirement may have such a name too.
-bool is_control_setting(const TomlMember& field);
-
 using Rename = std::function<std::string(const std::string&)>;
 
 /// Coordinates in an actuator of a part: they are keys.

@@ -167,9 +167,9 @@ void add_data_files(const std::filesystem::path& file, std::vector<std::string>&
       const TomlMember* const named = m.value.find(key);
       if (!named || named->value.type != TomlValue::Type::string) continue;
       const std::string other = beside(named->value.text);
-      if (std::find(found.begin(), found.end(), other) != found.end()) continue;
+      const bool is_new = std::find(found.begin(), found.end(), other) == found.end();
       found.push_back(other);
-      if (std::string_view(section) == "parts") add_data_files(other, found);
+      if (is_new && std::string_view(section) == "parts") add_data_files(other, found);
     }
   }
 }

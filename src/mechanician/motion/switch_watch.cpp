@@ -234,6 +234,8 @@ std::optional<Root> SwitchWatch::find_first() {
   const auto evaluate = [&](double time, std::span<double> g) {
     step.state_at(time, y_.data(), nullptr);
     d.calc_switches(time, y_.data(), g);
+    if (time < control_since_)
+      for (std::size_t i = d.num_expression_switches(); i < g.size(); ++i) g[i] = held[i];
     stay_on([&](std::size_t i) { g[i] = held[i]; });
   };
   const auto ranges = ranges_.find({.from = step.t, .to = step.end(), .sides = g_begin_, .floor = g_noise_},
@@ -694,6 +696,7 @@ void SwitchWatch::settle_control_ahead(double next_step) {
   constexpr int decades = 3;
   std::vector<double> found, last;
   int lasted = 0, agreed = 0;
+  double since = 0.0;
   if (d.choose_rows(t, y.data()))
     for (double tau = 1e-6 * h; tau < 0.2 * h && lasted < decades; tau *= 10.0) {
       for (std::size_t j = 0; j < n; ++j) {
@@ -706,16 +709,19 @@ void SwitchWatch::settle_control_ahead(double next_step) {
       bool clear = d.control_is_clear();
       for (std::size_t k = first; k < g.size(); ++k) clear &= d.sides()[k] * g[k] > 16.0 * noise[k];
       agreed = !clear ? 0 : d.sides() == last ? agreed + 1 : 1;
+      if (!clear && lasted < 2) lasted = 0;  // what is not clear yet was not clear before
       if (clear) last = d.sides();
-      if (agreed > lasted) lasted = agreed, found = last;
+      if (agreed == 1) since = t + tau;
+      if (agreed > lasted) lasted = agreed, found = last, control_since_ = since;
     }
+  if (found.empty()) control_since_ = t;
   d.sides() = found.empty() ? given : found;
   d.evaluations = evaluations, d.projections = projections;
   if (!d.choose_rows(t, y.data()) || !d.calc_switches(t, y.data(), g)) return;
   d.calc_switch_noise(t, y.data(), noise);
-  // Those that are not at zero here turned because others did.
+  // Those that are not at zero here turned because others did. Where all are on their sides from a time on, they count from then on.
   for (std::size_t k = first; k < g.size(); ++k)
-    landing_floor_[k] = std::abs(g[k]) < 1e8 * noise[k] ? 4.0 * std::abs(g[k]) : 0.0;
+    landing_floor_[k] = found.empty() && std::abs(g[k]) < 1e8 * noise[k] ? 4.0 * std::abs(g[k]) : 0.0;
 }
 
 /// What acts must be what the programme says where a step begins: where several limits are met at once, turning one after the other
@@ -723,7 +729,7 @@ void SwitchWatch::settle_control_ahead(double next_step) {
 void SwitchWatch::settle_control() {
   Dynamics& d = view_.dynamics;
   const std::size_t first = d.num_expression_switches();
-  if (d.num_control_switches() == 0) return;
+  if (d.num_control_switches() == 0 || view_.motion.t < control_since_) return;
   Dop853& rk = view_.step.rk;
   const double t = view_.motion.t;
   const long evaluations = d.evaluations, projections = d.projections;

@@ -71,6 +71,7 @@ class SwitchWatch {
   void each_number(Do&& number) {
     for (double& x : sides()) number(x);
     for (double& x : landing_floor_) number(x);
+    number(control_since_);
     for (double& x : surface_of_) number(x);
     number(many_since_);
   }
@@ -117,6 +118,7 @@ class SwitchWatch {
   std::vector<PointsOfTime> points_;
   std::vector<double> g_begin_, g_noise_, y_;
   std::vector<double> landing_floor_;  ///< what is left of g at a landing is no return to the side just left
+  double control_since_ = std::numeric_limits<double>::lowest();  ///< before, what acts of control was found ahead
   ZeroRanges ranges_;
   std::vector<double> next_sides_;
   std::vector<Surface> next_surfaces_;
