@@ -1159,10 +1159,35 @@ tolerance = 1e-10
     near('taken up', float(re.findall(r'\): ([-+.\de]+)', shown)[-1]), slides)
 
 
+def motors_at_their_limits(p, seed):
+    """The seven-axis arm led along a circle by motors that are too weak: wrists whose share in what is missed comes to nothing and goes on the other way
+    are thrown from one limit to the other. Efforts of rows are those that the general search finds at their states."""
+    text = open(os.path.join(ROOT, 'models', 'arm7.toml'), encoding='utf-8').read()
+    most, damping, part = (90, 90, 60, 60, 20, 10, 5), (10, 10, 6, 6, 2, 0.5, 0.2), 0.1
+    begin, end, last = (text.index(f'[{name}]') for name in ('constraints', 'start', 'run'))
+    moves = {'tipX': ' + 0.1*(cos(2*t) - 1)', 'tipY': ' + 0.1*sin(2*t)', 'tipZ': ''}
+    control = ''.join(f'[control.{name}]\nequation = "{left} = {right}{moves[name]}"\nfrequency = 8.0\n'
+                      for name, left, right in re.findall('(tip.) = "(.*) = (.*)"', text[begin:end]))
+    force = ', '.join(f"q{i} = \"-{d}*q{i}'\"" for i, d in enumerate(damping))
+    motors = ''.join(f'motor{i} = {{ q{i} = "1", cost = {1 / x ** 2!r}, limit = {part * x!r} }}\n' for i, x in enumerate(most))
+    text = f'{text[:begin]}force = {{ {force} }}\n[actuators]\n{motors}{control}{text[end:last]}'
+    run = p.run(text, '--to', '0.7', '--every', '0.02')
+    path, thrown = p.model(text), 0
+    for row in run.rows[::2]:
+        state = [f"{kind}={','.join(f'q{i}={row[name.format(i)]!r}' for i in range(7))}" for kind, name in (('--position', 'q{}'), ('--velocity', "q{}'"))]
+        code, out, err = p.call('accelerate', path, '--json', '--time', repr(row['t']), *state)
+        if code != 0: raise Miss(f'accelerate ends with {code}: {err.strip()[:300]}')
+        efforts = json.loads(out)['actuators']
+        for i, x in enumerate(most):
+            near(f"motor{i} at t = {row['t']}", row[f'tau(motor{i})'] / x, efforts[f'motor{i}'] / x, 1e-6)
+    thrown = sum(1 for a, b in zip(run.events, run.events[1:]) if a['time'] == b['time'] and a['name'] == b['name'])
+    true(f'{thrown} motors thrown over, {len(run.events)} events', thrown >= 5 and len(run.events) > 20)
+
+
 CHECKS = {f.__name__: f for f in (columns_of_gallery, power_and_work, force_that_jumps, random_systems, positions_do_not_jump, contacts_too, controls_too, gear_change,
                                   energy_of_modes, follow_each_other, storms, brakes, joint, as_coulomb, brake_that_is_engaged, families, rates_are_no_impacts, brakes_that_slide, resumed, swept, verified,
                                   goes_on_from_results, joints_of_bodies, linear_in_stages, switches_at_one_place, ideal_forces_beside_friction,
-                                  surfaces_that_break, kinks_held_by_constraints, loads_that_jump)}
+                                  surfaces_that_break, kinks_held_by_constraints, loads_that_jump, motors_at_their_limits)}
 
 
 def main():
