@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -77,6 +78,11 @@ force = { x = "record.ay(t) + 10*record.t(t) + 100*record.ay'(t) + 1000*single(t
   EXPECT_DOUBLE_EQ(force(model, 0.5), 0.0 + 5.0 - 400.0 + 2000.0);
   EXPECT_EQ(model.tables.size(), 3u);
   EXPECT_EQ(data_files(folder / "model.toml").size(), 2u);
+  // Those of parts, and the parts themselves; a circle of parts ends.
+  std::ofstream(folder / "whole.toml") << "[parts.a]\nmodel = \"model.toml\"\n[parts.b]\nmodel = \"whole.toml\"\n";
+  const std::vector<std::string> files = data_files(folder / "whole.toml");
+  for (const char* name : {"model.toml", "whole.toml", "data/record.csv"})
+    EXPECT_NE(std::find(files.begin(), files.end(), (folder / name).string()), files.end()) << name;
   std::filesystem::remove_all(folder);
 }
 
