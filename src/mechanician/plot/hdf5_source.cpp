@@ -11,43 +11,18 @@
 #include "mechanician/plot/sources_internal.hpp"
 #include "mechanician/result/hash_internal.hpp"
 #include "mechanician/result/hdf5_file.hpp"
+#include "mechanician/result/quantity_names.hpp"
 #include "mechanician/result/run_checkpoint.hpp"
 
 namespace mechanician {
 
 namespace {
 
-/// In the order of the columns of a CSV result.
-constexpr const char* quantities[] = {"t",
-                                      "q",
-                                      "qd",
-                                      "qdd",
-                                      "Qc",
-                                      "Qi",
-                                      "Qni",
-                                      "Qcontrol",
-                                      "lambda",
-                                      "normal",
-                                      "friction",
-                                      "tau",
-                                      "e",
-                                      "cost",
-                                      "outputs",
-                                      "modes",
-                                      "engaged",
-                                      "residual",
-                                      "power",
-                                      "work_given",
-                                      "work_ideal",
-                                      "work_nonideal",
-                                      "work_control",
-                                      "work",
-                                      "work_of_actuators"};
-
 class Hdf5Source final : public ResultSource {
  public:
   explicit Hdf5Source(const std::string& file) : path_(file), reader_(file) {
-    for (const char* quantity : quantities) {
+    for (const std::string_view name : quantity_names) {
+      const std::string quantity{name};
       if (!reader_.has(quantity)) continue;
       const auto layout = reader_.layout(quantity, Hdf5Type::number);
       std::vector<std::string> names = names_of(quantity);

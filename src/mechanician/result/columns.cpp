@@ -12,6 +12,7 @@
 #include "mechanician/base/patterns.hpp"
 #include "mechanician/base/text.hpp"
 #include "mechanician/motion/stage_model.hpp"
+#include "mechanician/result/quantity_names.hpp"
 
 namespace mechanician {
 
@@ -20,32 +21,7 @@ namespace {
 /// Lists of all names, and whole states at events, are for systems up to this size.
 constexpr long most_listed = 10'000;
 
-/// In the order of fill_row(): the state with its time comes first, works come last.
-constexpr std::array<std::string_view, 25> quantity_names = {"t",
-                                                             "q",
-                                                             "qd",
-                                                             "qdd",
-                                                             "Qc",
-                                                             "Qi",
-                                                             "Qni",
-                                                             "Qcontrol",
-                                                             "lambda",
-                                                             "normal",
-                                                             "friction",
-                                                             "tau",
-                                                             "e",
-                                                             "cost",
-                                                             "outputs",
-                                                             "modes",
-                                                             "engaged",
-                                                             "residual",
-                                                             "power",
-                                                             "work_given",
-                                                             "work_ideal",
-                                                             "work_nonideal",
-                                                             "work_control",
-                                                             "work",
-                                                             "work_of_actuators"};
+/// Of quantity_names.
 constexpr std::size_t first_work = 19;
 
 /// Which columns are wanted.
